@@ -1,0 +1,200 @@
+#include "expr/differentiate.hpp"
+
+#include <algorithm>
+
+namespace appell {
+
+namespace {
+
+// partial derivative of the scalar node `id` by its operand `which`
+NodeId partial_of(Graph& g, NodeId id, int which) {
+    const Node node = g.node(id);
+    if (node.op == Op::PowInt) {
+        const int n = g.exponent(id);
+        const NodeId base(node.a);
+        return g.mul(g.constant(n), g.pow(base, n - 1));
+    }
+    const auto expr = [&](std::uint32_t n) { return Expr{&g, NodeId(n)}; };
+    const Expr r{&g, id}, zero = constant(g, 0), one = constant(g, 1);
+    const Expr x = expr(node.a), y = expr(node.b), z = expr(node.c);
+    (void)x, (void)y, (void)z, (void)r;
+    switch (node.op) {
+#define APPELL_LEAF(Name)
+#define APPELL_STRUCTURE(Name, arity)
+#define APPELL_VECTOR(Name, arity)
+#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
+    case Op::Name:                                      \
+        if (which == 0) return (dx).id;                 \
+        if (which == 1) return (dy).id;                 \
+        return (dz).id;
+#include "expr/ops.def"
+#undef APPELL_LEAF
+#undef APPELL_STRUCTURE
+#undef APPELL_VECTOR
+#undef APPELL_OP
+        default: break;
+    }
+    throw Error("only scalar expressions can be differentiated; resolve vectors into components first");
+}
+
+// Derivative of one node from the derivatives of its operands. The lookup gives an operand's derivative.
+template <class Lookup>
+NodeId forward_rule(Graph& g, NodeId id, Lookup derivative_of) {
+    const NodeId zero = g.constant(0);
+    const Op op = g.op(id);
+    switch (op) {
+        case Op::Constant:
+        case Op::Pi:
+        case Op::Symbol:  // leaves are the caller's business
+        case Op::NoArgs:
+        case Op::Args: return zero;
+        case Op::Add: return g.add(derivative_of(g.operand(id, 0)), derivative_of(g.operand(id, 1)));
+        case Op::Sub: return g.sub(derivative_of(g.operand(id, 0)), derivative_of(g.operand(id, 1)));
+        case Op::If:
+            return g.make(Op::If, g.operand(id, 0), derivative_of(g.operand(id, 1)), derivative_of(g.operand(id, 2)));
+        case Op::Call: {
+            NodeId sum = zero;
+            const std::vector<NodeId> arguments = g.call_arguments(id);
+            for (std::size_t i = 0; i < arguments.size(); ++i) {
+                const NodeId d = derivative_of(arguments[i]);
+                if (d != zero) sum = g.add(sum, g.mul(g.call(g.partial(g.function_of(id), i), arguments), d));
+            }
+            return sum;
+        }
+        default: {
+            NodeId sum = zero;
+            for (int i = 0; i < g.arity(id); ++i) {
+                const NodeId d = derivative_of(g.operand(id, i));
+                if (d != zero) sum = g.add(sum, g.mul(partial_of(g, id, i), d));
+            }
+            return sum;
+        }
+    }
+}
+
+// Adjoint of one root: partial derivatives by every symbol in it. A descending pass.
+class Reverse {
+public:
+    explicit Reverse(Graph& graph) : g_(graph) {}
+
+    // calls found(symbol, derivative) for each symbol with a derivative that is not zero
+    template <class Found>
+    void row(NodeId root, Found found) {
+        const std::vector<NodeId> order = sweep_.collect(g_, std::span(&root, 1));
+        adjoint_.assign(order.size(), NodeId{});
+        const NodeId zero = g_.constant(0);
+        const auto slot = [&](NodeId id) -> NodeId& {
+            return adjoint_[static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), id) - order.begin())];
+        };
+        const auto push = [&](NodeId operand, NodeId contribution) {
+            if (contribution == zero) return;
+            NodeId& a = slot(operand);
+            a = a.valid() ? g_.add(a, contribution) : contribution;
+        };
+        slot(root) = g_.constant(1);
+        for (std::size_t i = order.size(); i-- > 0;) {
+            const NodeId id = order[i], adjoint = adjoint_[i];
+            if (!adjoint.valid() || adjoint == zero) continue;
+            if (g_.op(id) == Op::Symbol) {
+                found(g_.symbol_of(id), adjoint);
+            } else if (g_.op(id) == Op::Call) {
+                const std::vector<NodeId> arguments = g_.call_arguments(id);
+                for (std::size_t k = 0; k < arguments.size(); ++k)
+                    push(arguments[k], g_.mul(adjoint, g_.call(g_.partial(g_.function_of(id), k), arguments)));
+            } else if (g_.op(id) != Op::Args) {
+                for (int k = 0; k < g_.arity(id); ++k) {
+                    const NodeId operand = g_.operand(id, k);
+                    if (g_.op(operand) == Op::Constant || g_.op(operand) == Op::Pi) continue;
+                    push(operand, g_.mul(adjoint, partial_of(g_, id, k)));
+                }
+            }
+        }
+    }
+
+private:
+    Graph& g_;
+    Sweep sweep_;
+    std::vector<NodeId> adjoint_;
+};
+
+}  // namespace
+
+void TimeDerivative::set_rate(SymbolId symbol, NodeId rate) {
+    if (rates_.size() <= symbol.index()) rates_.resize(symbol.index() + 1);
+    rates_[symbol.index()] = rate;
+    memo_.clear();
+}
+
+NodeId TimeDerivative::operator()(NodeId expression) {
+    const auto known = [&](NodeId id) { return id.index() < memo_.size() && memo_[id.index()].valid(); };
+    if (known(expression)) return memo_[expression.index()];
+    // collect first: the pass itself adds nodes
+    const std::vector<NodeId> order = sweep_.collect(graph_, std::span(&expression, 1), known);
+    const NodeId zero = graph_.constant(0);
+    memo_.resize(std::max(memo_.size(), graph_.size()));
+    for (const NodeId id : order) {
+        if (graph_.op(id) == Op::Symbol) {
+            const std::size_t symbol = graph_.symbol_of(id).index();
+            memo_[id.index()] = symbol < rates_.size() && rates_[symbol].valid() ? rates_[symbol] : zero;
+        } else {
+            memo_[id.index()] = forward_rule(graph_, id, [&](NodeId operand) { return memo_[operand.index()]; });
+        }
+    }
+    return memo_[expression.index()];
+}
+
+std::vector<NodeId> derivative(Graph& graph, std::span<const NodeId> roots, SymbolId variable) {
+    TimeDerivative by_variable(graph);
+    by_variable.set_rate(variable, graph.constant(1));
+    std::vector<NodeId> out;
+    out.reserve(roots.size());
+    for (const NodeId root : roots) out.push_back(by_variable(root));
+    return out;
+}
+
+NodeId SparseMatrix::find(std::size_t row, std::size_t column) const {
+    const auto before = [](const SparseEntry& e, std::pair<std::size_t, std::size_t> at) {
+        return std::pair<std::size_t, std::size_t>(e.row, e.column) < at;
+    };
+    const auto found = std::lower_bound(entries.begin(), entries.end(), std::pair(row, column), before);
+    return found != entries.end() && found->row == row && found->column == column ? found->value : NodeId{};
+}
+
+SparseMatrix jacobian(Graph& graph, std::span<const NodeId> roots, std::span<const SymbolId> variables, DerivativeMode mode) {
+    SparseMatrix matrix{roots.size(), variables.size(), {}};
+    if (mode == DerivativeMode::automatic) {
+        Sweep sweep;
+        const auto& order = sweep.collect(graph, roots);
+        const bool branches = std::any_of(order.begin(), order.end(), [&](NodeId id) { return graph.op(id) == Op::If; });
+        mode = branches || variables.size() < roots.size() ? DerivativeMode::forward : DerivativeMode::reverse;
+    }
+    const NodeId zero = graph.constant(0);
+    if (mode == DerivativeMode::forward) {
+        for (std::size_t column = 0; column < variables.size(); ++column) {
+            const std::vector<NodeId> values = derivative(graph, roots, variables[column]);
+            for (std::size_t row = 0; row < roots.size(); ++row)
+                if (values[row] != zero)
+                    matrix.entries.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), values[row]});
+        }
+        std::sort(matrix.entries.begin(), matrix.entries.end(), [](const SparseEntry& p, const SparseEntry& q) {
+            return std::pair(p.row, p.column) < std::pair(q.row, q.column);
+        });
+        return matrix;
+    }
+    std::vector<std::uint32_t> column_of(graph.symbol_count(), 0xffffffffu);
+    for (std::size_t column = 0; column < variables.size(); ++column)
+        column_of[variables[column].index()] = static_cast<std::uint32_t>(column);
+    Reverse reverse(graph);
+    for (std::size_t row = 0; row < roots.size(); ++row) {
+        const std::size_t first = matrix.entries.size();
+        reverse.row(roots[row], [&](SymbolId symbol, NodeId value) {
+            if (const std::uint32_t column = column_of[symbol.index()]; column != 0xffffffffu)
+                matrix.entries.push_back({static_cast<std::uint32_t>(row), column, value});
+        });
+        std::sort(matrix.entries.begin() + static_cast<std::ptrdiff_t>(first), matrix.entries.end(),
+                  [](const SparseEntry& p, const SparseEntry& q) { return p.column < q.column; });
+    }
+    return matrix;
+}
+
+}  // namespace appell

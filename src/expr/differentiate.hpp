@@ -1,0 +1,56 @@
+// Derivatives of scalar expressions. All are passes over ids in ascending or descending order; none recurses.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "expr/graph.hpp"
+#include "expr/sweep.hpp"
+
+namespace appell {
+
+// Total time derivative with given rates of the symbols (q -> q', u -> u', t -> 1; absent ones are constant). Results are
+// remembered, so that asking for many expressions one by one costs as much as asking for all at once.
+class TimeDerivative {
+public:
+    explicit TimeDerivative(Graph& graph) : graph_(graph) {}
+
+    void set_rate(SymbolId symbol, NodeId rate);
+    [[nodiscard]] NodeId operator()(NodeId expression);
+
+private:
+    Graph& graph_;
+    std::vector<NodeId> rates_;  // by symbol; invalid means constant
+    std::vector<NodeId> memo_;   // by node; invalid means not known yet
+    Sweep sweep_;
+};
+
+// Derivative of each root by one symbol (forward).
+[[nodiscard]] std::vector<NodeId> derivative(Graph& graph, std::span<const NodeId> roots, SymbolId variable);
+
+struct SparseEntry {
+    std::uint32_t row;
+    std::uint32_t column;
+    NodeId value;
+};
+
+// Entries that are not structurally zero, by row and then column.
+struct SparseMatrix {
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    std::vector<SparseEntry> entries;
+
+    // the entry, or an invalid id for a structural zero
+    [[nodiscard]] NodeId find(std::size_t row, std::size_t column) const;
+};
+
+enum class DerivativeMode {
+    automatic,  // forward when an `if` is present (the branch not taken must not spoil the other) or columns are few
+    forward,    // one pass per column
+    reverse     // one pass per row; a row costs what its expression costs
+};
+
+[[nodiscard]] SparseMatrix jacobian(Graph& graph, std::span<const NodeId> roots, std::span<const SymbolId> variables,
+                                    DerivativeMode mode = DerivativeMode::automatic);
+
+}  // namespace appell

@@ -1,0 +1,160 @@
+#include "model/builder.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "expr/dependence.hpp"
+
+namespace appell {
+
+ModelBuilder::ModelBuilder(std::string system, std::string newtonian, std::string origin, std::size_t node_limit) {
+    model_.name = std::move(system);
+    model_.graph = std::make_shared<Graph>(node_limit);
+    model_.time = graph().add_symbol("t", SymbolKind::time);
+    model_.kinetic_energy = graph().add_symbol("kinetic", SymbolKind::other);
+    model_.potential_energy = graph().add_symbol("potential", SymbolKind::other);
+    model_.total_energy = graph().add_symbol("energy", SymbolKind::other);
+    frame(std::move(newtonian), FrameId{}, Orientation{});
+    point(std::move(origin), graph().vector_zero());
+}
+
+Expr ModelBuilder::parameter(std::string name, double value, Span span) {
+    const SymbolId symbol = graph().add_symbol(name, SymbolKind::parameter);
+    model_.parameters.push_back({std::move(name), symbol, value, {}, span});
+    return {&graph(), graph().symbol_node(symbol)};
+}
+
+Expr ModelBuilder::input(std::string name, std::optional<double> value, Span span) {
+    const SymbolId symbol = graph().add_symbol(name, SymbolKind::input);
+    model_.inputs.push_back({std::move(name), symbol, value, {}, span});
+    return {&graph(), graph().symbol_node(symbol)};
+}
+
+Expr ModelBuilder::coordinate(std::string name, double start, Span span) {
+    Coordinate c;
+    c.q = graph().add_symbol(name, SymbolKind::coordinate);
+    c.rate = graph().add_symbol(name + "'", SymbolKind::coordinate_rate);
+    c.rate2 = graph().add_symbol(name + "''", SymbolKind::coordinate_rate2);
+    c.name = std::move(name);
+    c.start = start;
+    c.span = span;
+    const SymbolId q = c.q;
+    model_.coordinates.push_back(std::move(c));
+    return {&graph(), graph().symbol_node(q)};
+}
+
+Expr ModelBuilder::rate(std::size_t coordinate) {
+    return {&graph(), graph().symbol_node(model_.coordinates.at(coordinate).rate)};
+}
+
+Expr ModelBuilder::speed(std::string name, NodeId definition, double start, Span span) {
+    Speed s;
+    s.u = graph().add_symbol(name, SymbolKind::speed);
+    s.rate = graph().add_symbol(name + "'", SymbolKind::speed_rate);
+    s.name = std::move(name);
+    s.definition = definition;
+    s.start = start;
+    s.span = span;
+    const SymbolId u = s.u;
+    model_.speeds.push_back(std::move(s));
+    return {&graph(), graph().symbol_node(u)};
+}
+
+Expr ModelBuilder::time() { return {&graph(), graph().symbol_node(model_.time)}; }
+
+NodeId ModelBuilder::vector_symbol(VectorKind kind, std::uint32_t first, std::uint32_t second, std::string name) {
+    const auto key = std::tuple(kind, first, second);
+    if (const auto found = vector_symbols_.find(key); found != vector_symbols_.end()) return found->second;
+    const VectorSymbolId id = graph().add_vector_symbol({std::move(name), static_cast<std::uint8_t>(kind), first, second});
+    return vector_symbols_[key] = graph().vector_node(id);
+}
+
+NodeId ModelBuilder::position(PointId p) {
+    return vector_symbol(VectorKind::position, p.value, 0, fmt::format("pos({})", model_.point(p).name));
+}
+NodeId ModelBuilder::velocity(PointId p) {
+    return vector_symbol(VectorKind::velocity, p.value, 0, fmt::format("vel({})", model_.point(p).name));
+}
+NodeId ModelBuilder::velocity_at(FrameId body, PointId p) {
+    return vector_symbol(VectorKind::velocity_at, body.value, p.value,
+                         fmt::format("vel({} at {})", model_.frame(body).name, model_.point(p).name));
+}
+NodeId ModelBuilder::omega(FrameId f) {
+    return vector_symbol(VectorKind::omega, f.value, 0, fmt::format("omega({})", model_.frame(f).name));
+}
+NodeId ModelBuilder::acceleration(PointId p) {
+    return vector_symbol(VectorKind::acceleration, p.value, 0, fmt::format("acc({})", model_.point(p).name));
+}
+NodeId ModelBuilder::alpha(FrameId f) {
+    return vector_symbol(VectorKind::alpha, f.value, 0, fmt::format("alpha({})", model_.frame(f).name));
+}
+
+NodeId ModelBuilder::vector(FrameId f, NodeId x, NodeId y, NodeId z) {
+    return graph().vadd(graph().vadd(graph().vscale(x, basis(f, 0)), graph().vscale(y, basis(f, 1))), graph().vscale(z, basis(f, 2)));
+}
+
+FrameId ModelBuilder::frame(std::string name, FrameId parent, Orientation orientation, Span span) {
+    const FrameId id(model_.frames.size());
+    if (parent.valid() && parent.index() >= id.index()) throw Error("a frame's parent must be added before it");
+    Frame f;
+    f.name = std::move(name);
+    f.parent = parent;
+    f.orientation = std::move(orientation);
+    f.span = span;
+    static constexpr const char* k_axes[] = {"x", "y", "z"};
+    for (std::uint32_t axis = 0; axis < 3; ++axis)
+        f.basis[axis] = vector_symbol(VectorKind::basis, id.value, axis, fmt::format("{}.{}", f.name, k_axes[axis]));
+    model_.frames.push_back(std::move(f));
+    return id;
+}
+
+FrameId ModelBuilder::simple_frame(std::string name, FrameId parent, int axis, NodeId angle, Span span) {
+    const NodeId zero = graph().constant(0), one = graph().constant(1);
+    SimpleRotation rotation{{zero, zero, zero}, angle};
+    rotation.axis.at(static_cast<std::size_t>(axis)) = one;
+    return frame(std::move(name), parent, rotation, span);
+}
+
+FrameId ModelBuilder::quaternion_frame(std::string name, FrameId parent, std::array<std::size_t, 4> coordinates, Span span) {
+    QuaternionRotation rotation;
+    rotation.coordinates = coordinates;
+    static constexpr const char* k_axes[] = {"x", "y", "z"};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        rotation.rates[axis] = graph().add_symbol(fmt::format("w_{}({})", k_axes[axis], name), SymbolKind::quasi_rate);
+    return frame(std::move(name), parent, rotation, span);
+}
+
+PointId ModelBuilder::point(std::string name, NodeId position, Span span) {
+    model_.points.push_back({std::move(name), position, span});
+    return PointId(model_.points.size() - 1);
+}
+
+void ModelBuilder::particle(std::string name, PointId point, NodeId mass, Span span) {
+    model_.particles.push_back({std::move(name), point, mass, span});
+}
+
+void ModelBuilder::body(Body body) {
+    if (!body.inertia_frame.valid()) body.inertia_frame = body.frame;
+    if (!body.inertia_point.valid()) body.inertia_point = body.center;
+    model_.bodies.push_back(std::move(body));
+}
+
+void ModelBuilder::load(Load load) { model_.loads.push_back(std::move(load)); }
+
+std::size_t ModelBuilder::constraint(std::string name, NodeId phi, std::string text, Span span) {
+    Constraint c;
+    if (graph().is_vector(phi))
+        for (const char* axis : {"x", "y", "z"})
+            c.multipliers.push_back(graph().add_symbol(fmt::format("lambda({}, {})", name, axis), SymbolKind::multiplier));
+    else
+        c.multipliers.push_back(graph().add_symbol(fmt::format("lambda({})", name), SymbolKind::multiplier));
+    c.name = std::move(name);
+    c.phi = phi;
+    c.text = std::move(text);
+    c.span = span;
+    model_.constraints.push_back(std::move(c));
+    return model_.constraints.size() - 1;
+}
+
+}  // namespace appell

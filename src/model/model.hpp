@@ -1,0 +1,231 @@
+// The typed model: what the user said, as data. Vectors and scalars are nodes of the model's graph, as written: vel(P), omega(B)
+// and basis vectors are vector symbols that `kinem` resolves. All lists are in dependency order: a frame's parent, a point's base
+// come before it. A Model is const once it is built (builder.hpp); deriving from it appends to its graph, which never changes
+// what is there.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/source.hpp"
+#include "expr/graph.hpp"
+#include "model/dimension.hpp"
+
+namespace appell {
+
+// what a vector symbol of the graph stands for; `first` and `second` of VectorSymbolInfo are the ids named here
+enum class VectorKind : std::uint8_t {
+    basis,         // frame, axis 0..2
+    position,      // point; from the origin
+    velocity,      // point; rate of its position in the Newtonian frame
+    velocity_at,   // frame, point; velocity of the frame's (body's) material point that is at the point now
+    omega,         // frame; angular velocity in the Newtonian frame
+    acceleration,  // point; in the Newtonian frame
+    alpha          // frame; angular acceleration in the Newtonian frame
+};
+
+struct Parameter {
+    std::string name;
+    SymbolId symbol;
+    double value = 0;  // SI
+    std::optional<Dimension> dimension;
+    Span span;
+};
+
+// a signal from outside; a run needs its value
+struct Input {
+    std::string name;
+    SymbolId symbol;
+    std::optional<double> value;  // constant default, SI
+    std::optional<Dimension> dimension;
+    Span span;
+};
+
+struct Coordinate {
+    std::string name;
+    SymbolId q, rate, rate2;  // q, q', q''
+    double start = 0;
+    bool fixed = false;  // the start value must not be moved by projection
+    std::optional<Dimension> dimension;
+    Span span;
+};
+
+struct Speed {
+    std::string name;
+    SymbolId u, rate;   // u, u'
+    NodeId definition;  // in q', q, t and vectors
+    double start = 0;
+    bool fixed = false;
+    std::optional<Dimension> dimension;
+    Span span;
+};
+
+// Start values of q' where the user gives those instead of u: coordinate index, value.
+struct StartRate {
+    std::size_t coordinate;
+    double value;
+    Span span;
+};
+
+// turn about an axis fixed in both frames; the axis is given in the parent's (= the child's) basis and need not be a unit vector
+struct SimpleRotation {
+    std::array<NodeId, 3> axis;
+    NodeId angle;
+};
+struct RotationSequence {
+    bool body_fixed = true;     // else space-fixed
+    std::array<int, 3> axes{};  // 0..2
+    std::array<NodeId, 3> angles;
+};
+struct QuaternionRotation {
+    std::array<std::size_t, 4> coordinates{};  // indices of e0 (scalar part), e1, e2, e3
+    std::array<SymbolId, 3> rates;             // components of the relative angular velocity in the child's basis
+};
+struct DirectionCosines {
+    std::array<NodeId, 9> rows;  // R: parent components = R * child components, row by row
+};
+using Orientation = std::variant<SimpleRotation, RotationSequence, QuaternionRotation, DirectionCosines>;
+
+struct Frame {
+    std::string name;
+    FrameId parent;  // invalid for the Newtonian frame
+    Orientation orientation;
+    std::array<NodeId, 3> basis;  // the vector nodes of its basis vectors
+    Span span;
+};
+
+struct Point {
+    std::string name;
+    NodeId position;  // vector from the origin, usually pos(another point) + offset; zero for the origin
+    Span span;
+};
+
+struct Particle {
+    std::string name;
+    PointId point;
+    NodeId mass;
+    Span span;
+};
+
+struct Body {
+    std::string name;
+    FrameId frame;
+    PointId center;                 // mass centre
+    NodeId mass;
+    std::array<NodeId, 6> inertia;  // Ixx Iyy Izz Ixy Iyz Izx of the dyadic (products of inertia with their minus sign)
+    FrameId inertia_frame;          // basis of the six
+    PointId inertia_point;          // the point they are about; the centre if not given otherwise
+    Span span;
+};
+
+struct ForceLoad {
+    PointId point;
+    FrameId body;  // valid: acts on this body's material point at `point`; else on the point itself
+    NodeId force;
+};
+struct TorqueLoad {
+    FrameId body;
+    FrameId reaction;  // valid: the opposite torque acts on it
+    NodeId torque;
+};
+struct GravityLoad {
+    NodeId acceleration;  // of every particle and body
+};
+struct SpringLoad {
+    PointId first, second;
+    NodeId stiffness, length;
+};
+struct DamperLoad {
+    PointId first, second;
+    NodeId coefficient;
+};
+struct GeneralizedLoad {
+    std::size_t speed;
+    NodeId force;
+};
+struct PotentialLoad {
+    NodeId energy;  // of q and t: forces -dV/dq
+};
+struct Load {
+    std::variant<ForceLoad, TorqueLoad, GravityLoad, SpringLoad, DamperLoad, GeneralizedLoad, PotentialLoad> what;
+    std::string text;  // as written
+    Span span;
+};
+
+// left - right, exactly as written. A vector equation stands for its three components in the Newtonian basis.
+struct Constraint {
+    std::string name;
+    NodeId phi;                           // scalar or vector
+    std::vector<SymbolId> multipliers;    // one, or three for a vector equation
+    std::string text;                     // as written
+    Span span;
+};
+
+struct Output {
+    std::string name;
+    NodeId value;
+    std::optional<Dimension> dimension;
+    Span span;
+};
+
+// One curve of a plot: an expression against another, or the path of a point.
+struct PlotTrace {
+    std::string label;
+    NodeId y;          // invalid for a path
+    PointId path;      // valid for a path
+    std::optional<Dimension> dimension;
+};
+struct Plot {
+    std::vector<PlotTrace> traces;
+    NodeId x;             // invalid: time
+    std::string x_label;
+    std::optional<Dimension> x_dimension;
+    Span span;
+};
+
+struct RunPlan {
+    double from = 0;
+    double duration = 10;
+    std::optional<double> every;  // spacing of output rows; else 500 rows
+    double rtol = 1e-8;
+    double atol = 1e-10;
+    std::string formulation = "multipliers";
+    std::string integrator = "dopri5";
+    std::string stabilize = "project";  // project | none
+    Span span;
+};
+
+struct Model {
+    std::string name;
+    std::string title;
+    std::shared_ptr<Graph> graph;
+    SymbolId time;
+    // stand for energies in outputs and plots; `dynam` puts the expressions in
+    SymbolId kinetic_energy, potential_energy, total_energy;
+
+    std::vector<Parameter> parameters;
+    std::vector<Input> inputs;
+    std::vector<Coordinate> coordinates;
+    std::vector<Speed> speeds;
+    std::vector<StartRate> start_rates;
+    std::vector<Frame> frames;  // the first is Newtonian
+    std::vector<Point> points;  // the first is the origin, fixed in the Newtonian frame
+    std::vector<Particle> particles;
+    std::vector<Body> bodies;
+    std::vector<Load> loads;
+    std::vector<Constraint> constraints;
+    std::vector<Output> outputs;
+    std::vector<Plot> plots;
+    RunPlan run;
+
+    [[nodiscard]] const Frame& frame(FrameId id) const { return frames.at(id.index()); }
+    [[nodiscard]] const Point& point(PointId id) const { return points.at(id.index()); }
+    [[nodiscard]] static constexpr FrameId newtonian() { return FrameId(0); }
+    [[nodiscard]] static constexpr PointId origin() { return PointId(0); }
+};
+
+}  // namespace appell
