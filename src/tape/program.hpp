@@ -1,0 +1,129 @@
+// Programs: the only contract between symbols and numbers.
+//
+// A Program is an ordered list of tape segments and solve blocks. A tape segment is straight-line arithmetic over one array of
+// slots; a solve block reads its matrices from slots and writes its unknowns to slots that later segments read. Parameters are
+// inputs like any other, never folded in. A Program is const and shared; everything that changes lives in a Workspace.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "expr/differentiate.hpp"
+#include "expr/graph.hpp"
+
+namespace appell {
+
+// ---------------------------------------------------------------- what to compute (symbolic)
+
+// M x - A' lambda = f,  A x = b.  M is symmetric, given by its lower triangle (row >= column); structural zeros are absent.
+// The unknowns become the given symbols, which later expressions may use. A may have no rows.
+struct ConstrainedSolve {
+    SparseMatrix M;
+    SparseMatrix A;
+    std::vector<NodeId> f, b;
+    std::vector<SymbolId> x;       // by column of M
+    std::vector<SymbolId> lambda;  // by row of A
+};
+
+struct OutputGroup {
+    std::string name;
+    std::vector<NodeId> values;
+};
+
+struct ProgramSpec {
+    std::vector<SymbolId> inputs;          // in the order of the workspace's input array
+    std::vector<ConstrainedSolve> solves;  // in order; each may use the unknowns of earlier ones
+    std::vector<OutputGroup> outputs;
+};
+
+// ---------------------------------------------------------------- what is computed (lowered)
+
+using Slot = std::uint32_t;
+
+struct Instruction {
+    Op op;  // APPELL_OP operations, PowInt (b: exponent) and Call (a: index of its argument list, b: index of its function)
+    Slot out;
+    Slot a, b, c;
+};
+
+// a maximal row of instructions with one operation: the interpreter decides once per run, not per instruction
+struct InstructionRun {
+    Op op;
+    std::uint32_t begin, end;
+};
+
+struct MatrixEntry {
+    std::uint32_t row, column;
+    Slot slot;
+};
+
+struct SolveBlock {
+    std::size_t size = 0, rows = 0;
+    std::vector<MatrixEntry> M, A;
+    std::vector<Slot> f, b, x, lambda;
+    std::vector<std::vector<std::uint32_t>> mass_blocks;  // M's columns, grouped into the blocks that do not couple
+};
+
+// the segment's instructions run first, then its solve block, if it has one
+struct Segment {
+    std::vector<InstructionRun> runs;
+    std::int32_t solve = -1;
+};
+
+struct OutputRange {
+    std::string name;
+    std::uint32_t begin, end;  // into the program's output slots
+};
+
+struct OpaqueCall {
+    std::string name;
+    std::vector<std::uint8_t> orders;
+};
+
+struct Program {
+    std::size_t inputs = 0;
+    std::size_t slots = 0;
+    std::vector<std::pair<Slot, double>> constants;
+    std::vector<Slot> pi_slots;
+    std::vector<Instruction> instructions;
+    std::vector<Segment> segments;
+    std::vector<SolveBlock> solves;
+    std::vector<Slot> output_slots;
+    std::vector<OutputRange> outputs;
+    std::vector<std::vector<Slot>> argument_lists;  // of opaque calls
+    std::vector<OpaqueCall> functions;
+
+    [[nodiscard]] const OutputRange& output(std::string_view name) const;  // throws Error for an unknown name
+};
+
+// Slots 0 .. inputs-1 are the inputs. Temporaries share slots by liveness; inputs, constants, the operands and unknowns of solve blocks and outputs
+// keep theirs.
+[[nodiscard]] Program lower_program(const Graph& graph, const ProgramSpec& spec);
+
+// ---------------------------------------------------------------- running it
+
+enum class EvalStatus : std::uint8_t {
+    ok,
+    not_finite,          // an instruction or a solve gave a number that is not finite
+    singular_mass,       // M is singular and so is the whole bordered matrix
+    inconsistent_rows    // the rows of A depend on each other and b contradicts itself
+};
+
+struct EvalReport {
+    EvalStatus status = EvalStatus::ok;
+    std::uint32_t solve = 0;       // which block the status is about
+    std::uint32_t rank = 0;        // of the last block's A; below its row count when rows are redundant
+    bool redundant = false;        // some block had fewer independent rows than rows; its lambda is the one of least norm
+    double smallest_pivot = 0;     // of the last block's pivoted factorisation, relative to the largest; 1 without rows
+    std::uint32_t singular_column = 0;  // for singular_mass: a column of M with a vanishing pivot
+};
+
+// Numbers of one evaluation, all memory allocated once. T: double, std::complex<double>, boost::multiprecision numbers.
+template <class T>
+class Workspace;
+
+}  // namespace appell
