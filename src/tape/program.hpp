@@ -87,6 +87,7 @@ struct OpaqueCall {
 struct Program {
     std::size_t inputs = 0;
     std::size_t slots = 0;
+    std::size_t first_temporary = 0;  // slots from here on are shared by values that live inside one segment
     std::vector<std::pair<Slot, double>> constants;
     std::vector<Slot> pi_slots;
     std::vector<Instruction> instructions;
@@ -100,26 +101,37 @@ struct Program {
     [[nodiscard]] const OutputRange& output(std::string_view name) const;  // throws Error for an unknown name
 };
 
-// Slots 0 .. inputs-1 are the inputs. Temporaries share slots by liveness; inputs, constants, the operands and unknowns of solve blocks and outputs
-// keep theirs.
-[[nodiscard]] Program lower_program(const Graph& graph, const ProgramSpec& spec);
+struct LowerOptions {
+    bool share_slots = true;  // false: every value keeps a slot of its own (to check the sharing against)
+};
+
+// Slots 0 .. inputs-1 are the inputs. Inputs, constants, the operands and unknowns of solve blocks, outputs and values that a
+// later segment reads keep their slots; all others share temporaries by liveness. The instructions of one run do not depend on
+// each other and may be executed in any order. Only what a solve or an output needs is computed. Throws Error for vector nodes,
+// for symbols that are neither inputs nor unknowns, and for a solve that uses its own or later unknowns.
+[[nodiscard]] Program lower_program(const Graph& graph, const ProgramSpec& spec, const LowerOptions& options = {});
 
 // ---------------------------------------------------------------- running it
 
 enum class EvalStatus : std::uint8_t {
     ok,
-    not_finite,          // an instruction or a solve gave a number that is not finite
-    singular_mass,       // M is singular and so is the whole bordered matrix
-    inconsistent_rows    // the rows of A depend on each other and b contradicts itself
+    not_finite,        // an operand or an unknown of a solve, or an output, is not finite
+    singular_mass,     // M is singular on the motions that A allows
+    inconsistent_rows  // rows of A depend on each other and b contradicts itself
 };
 
+// NOTE: inconsistent rows do not stop an evaluation: the independent rows are solved exactly and everything after is computed,
+// because a Newton iteration, or a stage of an integrator, that is a little off the constraints sees redundant rows disagree a
+// little. The other failures stop it, and all outputs become NaN.
 struct EvalReport {
     EvalStatus status = EvalStatus::ok;
-    std::uint32_t solve = 0;       // which block the status is about
-    std::uint32_t rank = 0;        // of the last block's A; below its row count when rows are redundant
-    bool redundant = false;        // some block had fewer independent rows than rows; its lambda is the one of least norm
-    double smallest_pivot = 0;     // of the last block's pivoted factorisation, relative to the largest; 1 without rows
-    std::uint32_t singular_column = 0;  // for singular_mass: a column of M with a vanishing pivot
+    std::uint32_t solve = 0;            // which block the status is about; the number of blocks for outputs
+    std::uint32_t rank = 0;             // of A, all blocks together; below the row count when rows are redundant
+    bool redundant = false;             // some block had fewer independent rows than rows; its lambda is the one of least norm
+    bool bordered = false;              // some block had a singular M and was solved by its bordered matrix
+    double smallest_pivot = 1;          // least over the blocks: pivot of the last independent row, rows scaled to unit length
+    double inconsistency = 0;           // largest relative disagreement of a dependent row with its b
+    std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia
 };
 
 // Numbers of one evaluation, all memory allocated once. T: double, std::complex<double>, boost::multiprecision numbers.
