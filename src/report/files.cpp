@@ -1,0 +1,244 @@
+// NOTE: nothing is synced to the medium. A rename keeps readers of the running system safe; what a power cut may do to
+// results that can be computed again is not worth a disk flush per file.
+#include "report/files.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace appell {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t k_buffer = 1 << 16;
+constexpr std::size_t k_longest_number = 32;  // "-2.2250738585072014e-308" and its separator
+
+Diagnostics cannot_write(const fs::path& path, const std::string& reason) {
+    Diagnostics diagnostics;
+    diagnostics.add({Code::E0801,
+                     {},
+                     fmt::format("cannot write '{}'", path.string()),
+                     reason,
+                     {},
+                     "name a folder that you may write to, with room on its disk"});
+    return diagnostics;
+}
+
+std::string system_message(int error) { return std::generic_category().message(error); }
+
+// a trailing slash would make the parent of "out/" be "out"
+fs::path plain_target(const fs::path& target) {
+    fs::path path = target.lexically_normal();
+    if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
+    return path;
+}
+
+// Makes a temporary file or folder beside a path, under a name nobody else has; 0, or the system's error. The maker fails with
+// EEXIST for a name that is taken.
+template <class Make>
+int make_unique_sibling(const fs::path& path, const Make& make, fs::path& made) {
+    constexpr int k_tries = 1000;
+    for (int i = 0; i < k_tries; ++i) {
+        const fs::path name = path.parent_path() / fmt::format(".{}.partial-{}-{}", path.filename().string(), ::getpid(), i);
+        if (make(name.c_str()) == 0) {
+            made = name;
+            return 0;
+        }
+        if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
+}
+
+Diagnostics write_whole(const fs::path& path, std::string_view content) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) return cannot_write(path, system_message(errno));
+    const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+    const int write_error = errno;
+    const bool closed = std::fclose(file) == 0;
+    if (written && closed) return {};
+    const int error = written ? errno : write_error;
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return cannot_write(path, system_message(error));
+}
+
+}  // namespace
+
+struct OutputFolder::State {
+    fs::path target;
+    fs::path stage;
+    std::vector<fs::path> made;  // parents of the target that did not exist, outermost first
+    bool committed = false;
+};
+
+OutputFolder::OutputFolder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<OutputFolder> OutputFolder::create(const fs::path& target) {
+    auto state = std::make_unique<State>();
+    state->target = plain_target(target);
+    if (target.empty()) return {std::nullopt, cannot_write(target, "the name of the folder is empty")};
+    std::error_code error;
+    if (fs::exists(state->target, error) && !fs::is_directory(state->target, error))
+        return {std::nullopt, cannot_write(state->target, "a file of that name exists and is no folder")};
+
+    // the folders that must be made come first: they are taken back if there is no commit
+    const fs::path parent = fs::absolute(state->target).lexically_normal().parent_path();
+    for (fs::path path = parent; !path.empty() && !fs::exists(path, error) && !error; path = path.parent_path())
+        state->made.insert(state->made.begin(), path);
+    OutputFolder folder(std::move(state));
+    error.clear();
+    fs::create_directories(parent, error);
+    if (error) return {std::nullopt, cannot_write(folder.state_->target, error.message())};
+
+    const auto make_folder = [](const char* name) { return ::mkdir(name, 0777); };
+    const int failure = make_unique_sibling(parent / folder.state_->target.filename(), make_folder, folder.state_->stage);
+    if (failure != 0) return {std::nullopt, cannot_write(folder.state_->target, system_message(failure))};
+    return {std::move(folder), {}};
+}
+
+OutputFolder::~OutputFolder() {
+    if (!state_) return;
+    std::error_code ignored;
+    if (!state_->stage.empty()) fs::remove_all(state_->stage, ignored);
+    if (state_->committed) return;
+    // NOTE: remove() takes empty folders only, so that nothing of anybody else's is lost
+    for (auto path = state_->made.rbegin(); path != state_->made.rend(); ++path) fs::remove(*path, ignored);
+}
+
+const fs::path& OutputFolder::target() const { return state_->target; }
+
+fs::path OutputFolder::staged(const std::string& name) const {
+    const fs::path path = fs::path(name).lexically_normal();
+    if (name.empty() || path.is_absolute() || *path.begin() == ".." || !path.has_filename())
+        throw Error(fmt::format("'{}' is no name of a file inside the output folder", name));
+    const fs::path full = state_->stage / path;
+    std::error_code ignored;  // a folder that can not be made shows when the file is opened
+    fs::create_directories(full.parent_path(), ignored);
+    return full;
+}
+
+Diagnostics OutputFolder::write(const std::string& name, std::string_view content) { return write_whole(staged(name), content); }
+
+Diagnostics OutputFolder::commit() {
+    if (state_->committed) throw Error("an output folder is committed once");
+    std::error_code error;
+    if (!fs::exists(state_->target, error)) {
+        fs::rename(state_->stage, state_->target, error);
+        if (error) return cannot_write(state_->target, error.message());
+        state_->committed = true;
+        state_->stage.clear();
+        return {};
+    }
+    std::vector<fs::path> files;
+    for (fs::recursive_directory_iterator entry(state_->stage, error), end; !error && entry != end; entry.increment(error))
+        if (!entry->is_directory()) files.push_back(entry->path().lexically_relative(state_->stage));
+    if (error) return cannot_write(state_->target, error.message());
+    state_->committed = true;
+    for (const fs::path& file : files) {
+        const fs::path to = state_->target / file;
+        fs::create_directories(to.parent_path(), error);
+        if (!error) fs::rename(state_->stage / file, to, error);
+        if (error) return cannot_write(to, error.message());
+    }
+    return {};
+}
+
+Diagnostics write_file(const fs::path& path, std::string_view content) {
+    fs::path name;
+    const auto make_file = [](const char* temporary) {
+        const int descriptor = ::open(temporary, O_CREAT | O_EXCL | O_WRONLY, 0666);
+        return descriptor < 0 ? descriptor : ::close(descriptor);
+    };
+    if (const int failure = make_unique_sibling(path, make_file, name); failure != 0)
+        return cannot_write(path, system_message(failure));
+    Diagnostics diagnostics = write_whole(name, content);
+    std::error_code error;
+    if (!diagnostics.has_errors()) {
+        fs::rename(name, path, error);
+        if (!error) return diagnostics;
+        diagnostics = cannot_write(path, error.message());
+    }
+    fs::remove(name, error);
+    return diagnostics;
+}
+
+// ---------------------------------------------------------------- CSV
+
+std::string csv_field(std::string_view name) {
+    if (name.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(name);
+    std::string out = "\"";
+    for (const char c : name) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + '"';
+}
+
+CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns)
+    : path_(path), file_(std::fopen(path.c_str(), "wb")), columns_(columns.size()), buffer_(k_buffer) {
+    if (columns.empty()) throw Error("a table needs a column");
+    if (file_ == nullptr) {
+        error_ = errno;
+        return;
+    }
+    // the buffer here is the only one
+    std::setvbuf(file_, nullptr, _IONBF, 0);
+    std::string header;
+    for (const std::string& column : columns) header += (header.empty() ? "" : ",") + csv_field(column);
+    header += '\n';
+    if (std::fwrite(header.data(), 1, header.size(), file_) != header.size()) error_ = errno;
+}
+
+CsvWriter::~CsvWriter() {
+    if (file_ != nullptr) std::fclose(file_);
+}
+
+void CsvWriter::append(double value, char separator) {
+    if (used_ + k_longest_number > buffer_.size()) flush();
+    char* to = buffer_.data() + used_;
+    if (std::isfinite(value)) {
+        to = std::to_chars(to, to + k_longest_number, value).ptr;
+    } else {
+        // the words of round_trip (base/number_format.hpp)
+        const char* word = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+        const std::size_t length = std::strlen(word);
+        std::memcpy(to, word, length);
+        to += length;
+    }
+    *to++ = separator;
+    used_ = static_cast<std::size_t>(to - buffer_.data());
+}
+
+void CsvWriter::row(double first, std::span<const double> others) {
+    APPELL_ASSERT(others.size() + 1 == columns_, "a row has as many numbers as the header has names");
+    append(first, others.empty() ? '\n' : ',');
+    for (std::size_t i = 0; i < others.size(); ++i) append(others[i], i + 1 == others.size() ? '\n' : ',');
+    ++rows_;
+}
+
+void CsvWriter::row(std::span<const double> values) { row(values.front(), values.subspan(1)); }
+
+void CsvWriter::flush() {
+    if (file_ != nullptr && error_ == 0 && std::fwrite(buffer_.data(), 1, used_, file_) != used_) error_ = errno;
+    used_ = 0;
+}
+
+Diagnostics CsvWriter::finish() {
+    flush();
+    if (file_ != nullptr && std::fclose(std::exchange(file_, nullptr)) != 0 && error_ == 0) error_ = errno;
+    return error_ == 0 ? Diagnostics{} : cannot_write(path_, system_message(error_));
+}
+
+}  // namespace appell
