@@ -15,7 +15,7 @@ namespace appell {
 // the value of one operation of the table
 template <class T>
 T apply_op(Op op, const T& x, const T& y, const T& z) {
-    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos, std::cosh, std::exp, std::log,
+    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, appell::atan2, std::atanh, std::cos, std::cosh, std::exp, std::log,
         std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
     (void)y, (void)z;
     switch (op) {

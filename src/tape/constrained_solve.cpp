@@ -1,0 +1,509 @@
+// See constrained_solve.hpp. Kernels are written out over preallocated arrays: the common sizes (a dozen unknowns, one to three
+// rows) are too small for a matrix library to pay, and every scalar type gets the same arithmetic.
+#include "tape/constrained_solve.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace appell {
+
+namespace {
+
+// beyond this the bordered matrix is allocated when it is first needed: with a regular M it never is
+constexpr std::size_t k_bordered_at_once = 768;
+
+template <class T>
+double as_double(const T& x) {
+    return static_cast<double>(x);
+}
+
+template <class T>
+Real<T> magnitude(const T& x) {
+    using std::abs;
+    if constexpr (IsComplex<T>::value)
+        return abs(x.real()) + abs(x.imag());  // a norm that is cheap and orders pivots well enough
+    else
+        return abs(x);
+}
+
+template <class T>
+T dot(const T* x, const T* y, std::size_t n) {
+    T sum(0);
+    for (std::size_t i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+}
+
+template <class T>
+void add_multiple(T* y, const T& factor, const T* x, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] += factor * x[i];
+}
+
+template <class R>
+R epsilon() {
+    return std::numeric_limits<R>::epsilon();
+}
+
+}  // namespace
+
+template <class T>
+ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
+    : n_(block.size), m_(block.rows), f_slots_(block.f), b_slots_(block.b), lambda_slots_(block.lambda) {
+    // columns in block order; within a block the order of M's columns stays, so the lower triangle stays lower
+    std::vector<std::uint32_t> position(n_), block_of(n_);
+    std::uint32_t offset = 0;
+    for (const std::vector<std::uint32_t>& columns : block.mass_blocks) {
+        const auto begin = static_cast<std::uint32_t>(column_of_.size()), size = static_cast<std::uint32_t>(columns.size());
+        for (const std::uint32_t column : columns) {
+            position[column] = static_cast<std::uint32_t>(column_of_.size());
+            block_of[column] = static_cast<std::uint32_t>(blocks_.size());
+            column_of_.push_back(column);
+        }
+        blocks_.push_back({begin, size, offset});
+        offset += size * size;
+    }
+    APPELL_ASSERT(column_of_.size() == n_, "the mass blocks do not cover the columns");
+    for (const MatrixEntry& e : block.M) {
+        const Block& home = blocks_[block_of[e.row]];
+        mass_.push_back({e.slot, home.offset + (position[e.row] - home.begin) * home.size + (position[e.column] - home.begin)});
+        mass_bordered_.push_back({e.slot, static_cast<std::uint32_t>(position[e.row] * n_ + position[e.column])});
+    }
+    for (const MatrixEntry& e : block.A) {
+        rows_.push_back({e.slot, static_cast<std::uint32_t>(e.row * n_ + position[e.column])});
+        touches_.push_back({e.row, block_of[e.column]});
+    }
+    const auto key = [](const Touch& t) { return std::pair(t.row, t.block); };
+    std::sort(touches_.begin(), touches_.end(), [&](const Touch& a, const Touch& b) { return key(a) < key(b); });
+    touches_.erase(
+        std::unique(touches_.begin(), touches_.end(), [&](const Touch& a, const Touch& b) { return key(a) == key(b); }),
+        touches_.end());
+    f_slots_.clear();
+    for (const std::uint32_t column : column_of_) {
+        f_slots_.push_back(block.f[column]);
+        x_slots_.push_back(block.x[column]);
+    }
+    if constexpr (!IsComplex<T>::value) {
+        L_.resize(offset);
+        inverse_diagonal_.resize(n_);
+    }
+    A_.resize(m_ * n_);
+    Q_.resize(m_ * n_);
+    R_.resize(m_ * m_);
+    W_.resize(m_ * m_);
+    length_.resize(m_);
+    pivot_.resize(m_);
+    for (std::vector<T>* v : {&lambda_, &b_, &w_, &part_}) v->resize(m_);
+    x_.resize(n_);
+    rhs_.resize(n_ + m_);
+    scratch_.resize(n_ + m_);
+    row_scale_.resize(n_ + m_);
+    column_scale_.resize(n_ + m_);
+    row_order_.resize(n_ + m_);
+    column_order_.resize(n_ + m_);
+    if (IsComplex<T>::value || n_ + m_ <= k_bordered_at_once) B_.resize(bordered_entries());
+}
+
+// f into x_, A into A_, b into b_, M into L_; false when a number is not finite
+template <class T>
+bool ConstrainedSolver<T>::gather(const T* slots) {
+    bool finite = true;
+    std::fill(A_.begin(), A_.end(), T(0));
+    for (const Target& t : rows_) {
+        A_[t.offset] = slots[t.slot];
+        finite &= is_finite(slots[t.slot]);
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+        x_[i] = slots[f_slots_[i]];
+        finite &= is_finite(x_[i]);
+    }
+    for (std::size_t i = 0; i < m_; ++i) {
+        b_[i] = slots[b_slots_[i]];
+        finite &= is_finite(b_[i]);
+    }
+    if constexpr (!IsComplex<T>::value) std::fill(L_.begin(), L_.end(), T(0));
+    for (const Target& t : mass_) {
+        if constexpr (!IsComplex<T>::value) L_[t.offset] = slots[t.slot];
+        finite &= is_finite(slots[t.slot]);
+    }
+    return finite;
+}
+
+// M = L L' by blocks; false when a pivot is lost in round-off of its diagonal entry
+template <class T>
+bool ConstrainedSolver<T>::factor_mass() {
+    using std::sqrt;
+    growth_ = 1;
+    for (const Block& block : blocks_) {
+        T* const L = L_.data() + block.offset;
+        const std::size_t size = block.size;
+        const R least = R(4 * static_cast<double>(size)) * epsilon<R>();
+        for (std::size_t j = 0; j < size; ++j) {
+            T* const row = L + j * size;
+            const T diagonal = row[j];
+            for (std::size_t i = 0; i < j; ++i)
+                row[i] = (row[i] - dot(row, L + i * size, i)) * inverse_diagonal_[block.begin + i];
+            const T pivot = diagonal - dot(row, row, j);
+            if constexpr (!IsComplex<T>::value) {
+                if (!(pivot > least * diagonal)) return false;
+                if (pivot < diagonal) growth_ = std::max(growth_, as_double(diagonal / pivot));
+            }
+            row[j] = sqrt(pivot);
+            inverse_diagonal_[block.begin + j] = T(1) / row[j];
+        }
+    }
+    growth_ = std::sqrt(growth_);
+    return true;
+}
+
+// v = L^-1 v on one block
+template <class T>
+void ConstrainedSolver<T>::forward(T* v, const Block& block) const {
+    const T* row = L_.data() + block.offset;
+    T* const part = v + block.begin;
+    for (std::size_t j = 0; j < block.size; ++j, row += block.size)
+        part[j] = (part[j] - dot(row, part, j)) * inverse_diagonal_[block.begin + j];
+}
+
+// v = L^-T v on all blocks
+template <class T>
+void ConstrainedSolver<T>::backward(T* v) const {
+    for (const Block& block : blocks_) {
+        const T* const L = L_.data() + block.offset;
+        T* const part = v + block.begin;
+        for (std::size_t j = block.size; j-- > 0;) {
+            part[j] *= inverse_diagonal_[block.begin + j];
+            add_multiple(part, T(-part[j]), L + j * block.size, j);
+        }
+    }
+}
+
+// Q_ holds rows; they become orthonormal directions, the independent ones first in pivot_. Modified Gram-Schmidt with row
+// pivoting; each chosen row is orthogonalised once more, which makes Q orthonormal to round-off.
+template <class T>
+void ConstrainedSolver<T>::factor_rows(double growth) {
+    using std::sqrt;
+    const std::size_t n = n_, m = m_;
+    // scale the rows to unit length: what is dependent must not depend on the units of a row. A row that is small against the
+    // others to round-off counts as zero.
+    R longest(0);
+    for (std::size_t j = 0; j < m; ++j) {
+        pivot_[j] = static_cast<std::uint32_t>(j);
+        length_[j] = sqrt(dot(&Q_[j * n], &Q_[j * n], n));
+        longest = std::max(longest, length_[j]);
+    }
+    const R round_off = R(static_cast<double>(std::max(n, m))) * epsilon<R>();
+    for (std::size_t j = 0; j < m; ++j) {
+        if (!(length_[j] > round_off * longest)) length_[j] = R(0);
+        const R scale = length_[j] > 0 ? R(R(1) / length_[j]) : R(0);
+        for (std::size_t i = 0; i < n; ++i) Q_[j * n + i] *= scale;
+    }
+    // NOTE: a dependent row leaves a remainder of some n eps; forming the rows through L^-1 enlarges it by the condition of L,
+    // for which the loss in M's pivots stands. The factor 100 keeps clear of both.
+    const R tolerance = std::min(R(100) * round_off * R(growth), R(1e-6));
+    std::fill(R_.begin(), R_.end(), R(0));
+    rank_ = 0;
+    for (std::size_t k = 0; k < std::min(n, m); ++k) {
+        // the longest remainder; earlier rows are preferred among equals, so that the choice does not flicker
+        std::size_t best = k;
+        R best_length(0);
+        for (std::size_t j = k; j < m; ++j) {
+            const R* const v = &Q_[pivot_[j] * n];
+            const R length = sqrt(dot(v, v, n));
+            if (length > R(1.001) * best_length) {
+                best_length = length;
+                best = j;
+            }
+        }
+        if (!(best_length > tolerance)) break;
+        std::rotate(pivot_.begin() + static_cast<std::ptrdiff_t>(k), pivot_.begin() + static_cast<std::ptrdiff_t>(best),
+                    pivot_.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+        const std::size_t p = pivot_[k];
+        R* const q = &Q_[p * n];
+        for (std::size_t i = 0; i < k; ++i) {
+            const R* const earlier = &Q_[pivot_[i] * n];
+            const R part = dot(earlier, q, n);
+            add_multiple(q, R(-part), earlier, n);
+            R_[i * m + p] += part;
+        }
+        const R length = sqrt(dot(q, q, n));
+        R_[k * m + p] = length;
+        const R inverse = R(1) / length;
+        for (std::size_t i = 0; i < n; ++i) q[i] *= inverse;
+        for (std::size_t j = k + 1; j < m; ++j) {
+            R* const v = &Q_[pivot_[j] * n];
+            const R part = dot(static_cast<const R*>(q), static_cast<const R*>(v), n);
+            add_multiple(v, R(-part), static_cast<const R*>(q), n);
+            R_[k * m + pivot_[j]] = part;
+        }
+        rank_ = k + 1;
+    }
+    std::sort(pivot_.begin() + static_cast<std::ptrdiff_t>(rank_), pivot_.end());
+}
+
+template <class T>
+void ConstrainedSolver<T>::judge(const R& disagreement, const R& scale, SolveReport& report) const {
+    report.inconsistency = std::max(report.inconsistency, as_double(disagreement / (scale + R(k_consistency_floor))));
+    if (report.inconsistency > k_consistency_tolerance) report.status = EvalStatus::inconsistent_rows;
+}
+
+// M positive definite: z = L' x satisfies Q z = R'^-1 b and differs from L^-1 f by a combination of Q's directions only
+template <class T>
+void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
+    if constexpr (!IsComplex<T>::value) {
+        const std::size_t n = n_, m = m_;
+        for (const Block& block : blocks_) forward(x_.data(), block);
+        if (m != 0) {
+            for (const Touch& t : touches_) forward(&A_[t.row * n], blocks_[t.block]);
+            std::copy(A_.begin(), A_.end(), Q_.begin());
+            factor_rows(growth_);
+            R scale(0);
+            if (rank_ < m) scale = magnitude(T(dot(x_.data(), x_.data(), n)));
+            for (std::size_t k = 0; k < rank_; ++k) {
+                const std::size_t p = pivot_[k];
+                T w = b_[p] / length_[p];
+                for (std::size_t i = 0; i < k; ++i) w -= R_[i * m + p] * w_[i];
+                w_[k] = w / R_[k * m + p];
+                part_[k] = w_[k] - dot(&Q_[p * n], x_.data(), n);
+                add_multiple(x_.data(), part_[k], &Q_[p * n], n);
+            }
+            for (std::size_t k = rank_; k-- > 0;) {
+                T value = part_[k];
+                for (std::size_t i = k + 1; i < rank_; ++i) value -= R_[k * m + pivot_[i]] * part_[i];
+                part_[k] = value / R_[k * m + pivot_[k]];
+            }
+            for (std::size_t k = 0; k < rank_; ++k) lambda_[pivot_[k]] = part_[k] / length_[pivot_[k]];
+            if (rank_ < m) {
+                using std::sqrt;
+                scale = sqrt(scale) + sqrt(magnitude(T(dot(x_.data(), x_.data(), n))));
+                for (std::size_t j = rank_; j < m; ++j) {
+                    const std::size_t p = pivot_[j];
+                    T implied(0);
+                    for (std::size_t k = 0; k < rank_; ++k) implied += R_[k * m + p] * w_[k];
+                    const T given = length_[p] > 0 ? T(b_[p] / length_[p]) : b_[p];
+                    judge(magnitude(T(given - implied)), scale + magnitude(given), report);
+                    for (std::size_t k = rank_; k-- > 0;) {
+                        T value = R_[k * m + p];
+                        for (std::size_t i = k + 1; i < rank_; ++i) value -= R_[k * m + pivot_[i]] * W_[i * m + j];
+                        W_[k * m + j] = value / R_[k * m + pivot_[k]];
+                    }
+                    for (std::size_t k = 0; k < rank_; ++k) W_[k * m + j] *= length_[p] / length_[pivot_[k]];
+                }
+                spread_multipliers(report);
+            }
+        }
+        backward(x_.data());
+    }
+}
+
+// lambda of least norm: with dependent rows g_j = sum W_kj g_k, lambda_k - sum W_kj z_j and z_j act alike for every z; the least
+// norm has (1 + W'W) z = W' lambda
+template <class T>
+void ConstrainedSolver<T>::spread_multipliers(SolveReport& report) {
+    report.redundant = true;
+    const std::size_t m = m_, count = m - rank_;
+    if (B_.size() < bordered_entries()) B_.resize(bordered_entries());
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t j = 0; j < count; ++j) {
+            T sum(i == j ? 1 : 0);
+            for (std::size_t k = 0; k < rank_; ++k) sum += W_[k * m + rank_ + i] * W_[k * m + rank_ + j];
+            B_[i * count + j] = sum;
+        }
+        rhs_[i] = T(0);
+        for (std::size_t k = 0; k < rank_; ++k) rhs_[i] += W_[k * m + rank_ + i] * lambda_[pivot_[k]];
+    }
+    const std::size_t regular = factor_full(count, 0);
+    APPELL_ASSERT(regular == count, "1 + W'W is positive definite");
+    substitute_full(count, rhs_.data());
+    for (std::size_t j = 0; j < count; ++j) {
+        lambda_[pivot_[rank_ + j]] = rhs_[j];
+        for (std::size_t k = 0; k < rank_; ++k) lambda_[pivot_[k]] -= W_[k * m + rank_ + j] * rhs_[j];
+    }
+}
+
+// LU with complete pivoting of B_ (size x size) in place; the rank where pivots fall to the tolerance of the first
+template <class T>
+std::size_t ConstrainedSolver<T>::factor_full(std::size_t size, double tolerance) {
+    for (std::size_t i = 0; i < size; ++i) row_order_[i] = column_order_[i] = static_cast<std::uint32_t>(i);
+    R first(0);
+    for (std::size_t k = 0; k < size; ++k) {
+        std::size_t row = k, column = k;
+        R best(-1);
+        for (std::size_t i = k; i < size; ++i)
+            for (std::size_t j = k; j < size; ++j)
+                if (const R value = magnitude(B_[i * size + j]); value > best) best = value, row = i, column = j;
+        if (k == 0) first = best;
+        if (!(best > R(tolerance) * first) || !(best > 0)) return k;
+        if (row != k) {
+            std::swap(row_order_[k], row_order_[row]);
+            std::swap_ranges(&B_[k * size], &B_[k * size] + size, &B_[row * size]);
+        }
+        if (column != k) {
+            std::swap(column_order_[k], column_order_[column]);
+            for (std::size_t i = 0; i < size; ++i) std::swap(B_[i * size + k], B_[i * size + column]);
+        }
+        const T inverse = T(1) / B_[k * size + k];
+        for (std::size_t i = k + 1; i < size; ++i) {
+            T& factor = B_[i * size + k];
+            if (magnitude(factor) == 0) continue;
+            factor *= inverse;
+            add_multiple(B_.data() + i * size + k + 1, T(-factor), B_.data() + k * size + k + 1, size - k - 1);
+        }
+    }
+    return size;
+}
+
+// solves with the factors of factor_full; the solution takes the place of the right-hand side
+template <class T>
+void ConstrainedSolver<T>::substitute_full(std::size_t size, T* rhs) {
+    T* const v = scratch_.data();
+    for (std::size_t i = 0; i < size; ++i) v[i] = rhs[row_order_[i]] - dot(&B_[i * size], v, i);
+    for (std::size_t i = size; i-- > 0;)
+        v[i] = (v[i] - dot(B_.data() + i * size + i + 1, v + i + 1, size - i - 1)) / B_[i * size + i];
+    for (std::size_t i = 0; i < size; ++i) rhs[column_order_[i]] = v[i];
+}
+
+// [M -A'; A 0] over the independent rows, scaled by rows and columns, and its right-hand side
+template <class T>
+void ConstrainedSolver<T>::fill_bordered(const T* slots) {
+    const std::size_t n = n_, size = n + rank_;
+    std::fill(B_.begin(), B_.begin() + static_cast<std::ptrdiff_t>(size * size), T(0));
+    for (const Target& t : mass_bordered_) {
+        const std::size_t i = t.offset / n, j = t.offset % n;
+        B_[i * size + j] = B_[j * size + i] = slots[t.slot];
+    }
+    for (std::size_t k = 0; k < rank_; ++k)
+        for (std::size_t j = 0; j < n; ++j) {
+            const T& a = A_[pivot_[k] * n + j];
+            B_[(n + k) * size + j] = a;
+            B_[j * size + n + k] = -a;
+        }
+    std::copy(x_.begin(), x_.end(), rhs_.begin());
+    for (std::size_t k = 0; k < rank_; ++k) rhs_[n + k] = b_[pivot_[k]];
+    // three rounds of scaling by the root of the largest entry bring rows and columns of any units near one
+    using std::sqrt;
+    std::fill(row_scale_.begin(), row_scale_.end(), R(1));
+    std::fill(column_scale_.begin(), column_scale_.end(), R(1));
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t i = 0; i < size; ++i) {
+            R row(0), column(0);
+            for (std::size_t j = 0; j < size; ++j) {
+                row = std::max(row, R(magnitude(B_[i * size + j]) * row_scale_[i] * column_scale_[j]));
+                column = std::max(column, R(magnitude(B_[j * size + i]) * row_scale_[j] * column_scale_[i]));
+            }
+            if (row > 0) row_scale_[i] /= sqrt(row);
+            if (column > 0) column_scale_[i] /= sqrt(column);
+        }
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j < size; ++j) B_[i * size + j] *= row_scale_[i] * column_scale_[j];
+        rhs_[i] *= row_scale_[i];
+    }
+}
+
+// the unknown of x with the largest part in a null vector of the factored matrix
+template <class T>
+std::uint32_t ConstrainedSolver<T>::free_column(std::size_t size, std::size_t rank) {
+    std::vector<T>& v = rhs_;
+    std::fill(v.begin(), v.end(), T(0));
+    for (std::size_t i = rank; i-- > 0;) v[i] = -B_[i * size + rank];
+    for (std::size_t i = rank; i-- > 0;) {
+        v[i] -= dot(B_.data() + i * size + i + 1, v.data() + i + 1, rank - i - 1);
+        v[i] = v[i] / B_[i * size + i];
+    }
+    v[rank] = T(1);
+    std::uint32_t best = 0;
+    R largest(-1);
+    for (std::size_t i = 0; i <= rank; ++i) {
+        const std::uint32_t column = column_order_[i];
+        if (column >= n_) continue;
+        if (const R value = magnitude(v[i]) * column_scale_[column]; value > largest) {
+            largest = value;
+            best = column_of_[column];
+        }
+    }
+    return best;
+}
+
+template <class T>
+void ConstrainedSolver<T>::solve_bordered(const T* slots, SolveReport& report) {
+    const std::size_t n = n_, m = m_;
+    if (B_.size() < bordered_entries()) B_.resize(bordered_entries());
+    for (std::size_t i = 0; i < A_.size(); ++i) Q_[i] = real_part(A_[i]);
+    factor_rows(1);
+    fill_bordered(slots);
+    const std::size_t size = n + rank_;
+    const double tolerance = 100 * static_cast<double>(size) * as_double(epsilon<R>());
+    if (const std::size_t found = factor_full(size, tolerance); found < size) {
+        report.status = EvalStatus::singular_mass;
+        report.singular_column = free_column(size, found);
+        return;
+    }
+    substitute_full(size, rhs_.data());
+    for (std::size_t i = 0; i < n; ++i) x_[i] = rhs_[i] * column_scale_[i];
+    for (std::size_t k = 0; k < rank_; ++k) lambda_[pivot_[k]] = rhs_[n + k] * column_scale_[n + k];
+    if (rank_ == m) return;
+
+    // the dependent rows: consistent? and in terms of the independent ones, by the square system Q (A_S)' W = Q (A_j)'
+    R speed(0);
+    for (std::size_t i = 0; i < n; ++i) speed = std::max(speed, magnitude(x_[i]));
+    for (std::size_t j = rank_; j < m; ++j) {
+        const std::size_t p = pivot_[j];
+        const T implied = dot(&A_[p * n], x_.data(), n);
+        const R length = length_[p] > 0 ? length_[p] : R(1);
+        judge(magnitude(T(b_[p] - implied)) / length, speed + magnitude(b_[p]) / length, report);
+    }
+    const auto project = [&](std::size_t k, std::size_t row) {
+        T sum(0);
+        for (std::size_t i = 0; i < n; ++i) sum += Q_[pivot_[k] * n + i] * A_[row * n + i];
+        return sum;
+    };
+    for (std::size_t k = 0; k < rank_; ++k)
+        for (std::size_t i = 0; i < rank_; ++i) B_[k * rank_ + i] = project(k, pivot_[i]);
+    const std::size_t regular = factor_full(rank_, 0);
+    APPELL_ASSERT(regular == rank_, "the chosen rows are independent");
+    for (std::size_t j = rank_; j < m; ++j) {
+        for (std::size_t k = 0; k < rank_; ++k) part_[k] = length_[pivot_[j]] > 0 ? project(k, pivot_[j]) : T(0);
+        substitute_full(rank_, part_.data());
+        for (std::size_t k = 0; k < rank_; ++k) W_[k * m + j] = part_[k];
+    }
+    spread_multipliers(report);
+}
+
+template <class T>
+SolveReport ConstrainedSolver<T>::solve(T* slots) {
+    SolveReport report;
+    if (!gather(slots)) {
+        report.status = EvalStatus::not_finite;
+        return report;
+    }
+    std::fill(lambda_.begin(), lambda_.end(), T(0));
+    rank_ = 0;
+    if constexpr (IsComplex<T>::value) {
+        solve_bordered(slots, report);
+    } else if (factor_mass()) {
+        solve_by_blocks(report);
+    } else {
+        report.bordered = true;
+        solve_bordered(slots, report);
+    }
+    report.rank = static_cast<std::uint32_t>(rank_);
+    if (rank_ != 0) report.smallest_pivot = as_double(R_[(rank_ - 1) * m_ + pivot_[rank_ - 1]]);
+    if (report.status == EvalStatus::singular_mass) return report;
+    bool finite = true;
+    for (std::size_t i = 0; i < n_; ++i) {
+        slots[x_slots_[i]] = x_[i];
+        finite &= is_finite(x_[i]);
+    }
+    for (std::size_t i = 0; i < m_; ++i) {
+        slots[lambda_slots_[i]] = lambda_[i];
+        finite &= is_finite(lambda_[i]);
+    }
+    if (!finite) report.status = EvalStatus::not_finite;
+    return report;
+}
+
+template class ConstrainedSolver<double>;
+template class ConstrainedSolver<std::complex<double>>;
+template class ConstrainedSolver<Digits50>;
+
+}  // namespace appell

@@ -1,0 +1,127 @@
+// The interpreter: one decision per run of equal operations, then a plain loop over its instructions. The formulas are those of
+// ops.def, so that a tape gives bit for bit what direct evaluation gives.
+#include "tape/workspace.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "expr/evaluate.hpp"
+
+namespace appell {
+
+namespace {
+
+template <class T>
+T not_a_number() {
+    return T(std::numeric_limits<Real<T>>::quiet_NaN());
+}
+
+}  // namespace
+
+template <class T>
+Workspace<T>::Workspace(const Program& program)
+    : program_(&program), slots_(program.slots, T(0)), outputs_(program.output_slots.size(), T(0)) {
+    for (const auto& [slot, value] : program.constants) slots_[slot] = T(value);
+    for (const Slot slot : program.pi_slots) slots_[slot] = pi_value<T>();
+    std::size_t longest = 0;
+    for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
+    arguments_.resize(longest);
+    solvers_.reserve(program.solves.size());
+    for (const SolveBlock& block : program.solves) solvers_.emplace_back(block);
+}
+
+template <class T>
+void Workspace<T>::execute_call(const Instruction& instruction) {
+    const std::vector<Slot>& list = program_->argument_lists[instruction.a];
+    const OpaqueCall& call = program_->functions[instruction.b];
+    for (std::size_t i = 0; i < list.size(); ++i) arguments_[i] = slots_[list[i]];
+    slots_[instruction.out] = opaque_value<T>(call.name, call.orders, std::span<const T>(arguments_.data(), list.size()));
+}
+
+template <class T>
+void Workspace<T>::execute_run(const InstructionRun& run) {
+    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, appell::atan2, std::atanh, std::cos, std::cosh,
+        std::exp, std::log, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+    T* const slots = slots_.data();
+    const Instruction* const begin = program_->instructions.data() + run.begin;
+    const Instruction* const end = program_->instructions.data() + run.end;
+    switch (run.op) {
+#define APPELL_LEAF(Name)
+#define APPELL_STRUCTURE(Name, arity)
+#define APPELL_VECTOR(Name, arity)
+#define APPELL_OP(Name, text, arity, value, dx, dy, dz)     \
+    case Op::Name:                                          \
+        for (const Instruction* i = begin; i != end; ++i) { \
+            const T& x = slots[i->a];                       \
+            [[maybe_unused]] const T& y = slots[i->b];      \
+            [[maybe_unused]] const T& z = slots[i->c];      \
+            slots[i->out] = T(value);                       \
+        }                                                   \
+        break;
+#include "expr/ops.def"
+#undef APPELL_LEAF
+#undef APPELL_STRUCTURE
+#undef APPELL_VECTOR
+#undef APPELL_OP
+        case Op::PowInt:
+            for (const Instruction* i = begin; i != end; ++i)
+                slots[i->out] = int_power(slots[i->a], static_cast<std::int32_t>(i->b));
+            break;
+        case Op::Call:
+            for (const Instruction* i = begin; i != end; ++i) execute_call(*i);
+            break;
+        default: APPELL_ASSERT(false, "a tape holds operations on scalars only");
+    }
+}
+
+template <class T>
+EvalReport Workspace<T>::execute(bool poison) {
+    EvalReport report;
+    for (const Segment& segment : program_->segments) {
+        if (poison)
+            std::fill(slots_.begin() + static_cast<std::ptrdiff_t>(program_->first_temporary), slots_.end(), not_a_number<T>());
+        for (const InstructionRun& run : segment.runs) execute_run(run);
+        if (segment.solve < 0) continue;
+        const SolveReport solve = solvers_[static_cast<std::size_t>(segment.solve)].solve(slots_.data());
+        report.rank += solve.rank;
+        report.redundant |= solve.redundant;
+        report.bordered |= solve.bordered;
+        report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
+        report.inconsistency = std::max(report.inconsistency, solve.inconsistency);
+        if (solve.status == EvalStatus::ok) continue;
+        if (report.status == EvalStatus::ok || solve.status != EvalStatus::inconsistent_rows) {
+            report.status = solve.status;
+            report.solve = static_cast<std::uint32_t>(segment.solve);
+            report.singular_column = solve.singular_column;
+        }
+        if (solve.status == EvalStatus::inconsistent_rows) continue;
+        std::fill(outputs_.begin(), outputs_.end(), not_a_number<T>());
+        return report;
+    }
+    bool finite = true;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+        outputs_[i] = slots_[program_->output_slots[i]];
+        finite &= is_finite(outputs_[i]);
+    }
+    if (!finite) {
+        report.status = EvalStatus::not_finite;
+        report.solve = static_cast<std::uint32_t>(program_->solves.size());
+    }
+    return report;
+}
+
+template <class T>
+EvalReport Workspace<T>::run() {
+    return execute(false);
+}
+
+template <class T>
+EvalReport Workspace<T>::run_poisoned() {
+    return execute(true);
+}
+
+template class Workspace<double>;
+template class Workspace<std::complex<double>>;
+template class Workspace<Digits50>;
+
+}  // namespace appell

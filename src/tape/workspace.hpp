@@ -1,0 +1,52 @@
+// The numbers of one evaluation of a program: all memory is taken at construction, and run() neither allocates nor throws.
+// The program must outlive its workspaces; any number of them may share it.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tape/constrained_solve.hpp"
+#include "tape/program.hpp"
+#include "tape/scalars.hpp"
+
+namespace appell {
+
+template <class T>
+class Workspace {
+public:
+    explicit Workspace(const Program& program);
+    explicit Workspace(Program&&) = delete;
+
+    [[nodiscard]] std::span<T> inputs() { return {slots_.data(), program_->inputs}; }
+
+    EvalReport run();
+    // the same, with the temporaries made NaN before every segment: for tests of the slot sharing
+    EvalReport run_poisoned();
+
+    // values of the last run, contiguous; NaN when it failed before its end
+    [[nodiscard]] std::span<const T> outputs() const { return outputs_; }
+    [[nodiscard]] std::span<const T> output(const OutputRange& range) const {
+        return {outputs_.data() + range.begin, range.end - range.begin};
+    }
+    [[nodiscard]] std::span<const T> output(std::string_view name) const { return output(program_->output(name)); }
+
+    [[nodiscard]] const Program& program() const { return *program_; }
+
+private:
+    EvalReport execute(bool poison);
+    void execute_run(const InstructionRun& run);
+    void execute_call(const Instruction& instruction);
+
+    const Program* program_;
+    std::vector<T> slots_;
+    std::vector<T> outputs_;
+    std::vector<T> arguments_;  // of one opaque call
+    std::vector<ConstrainedSolver<T>> solvers_;
+};
+
+extern template class Workspace<double>;
+extern template class Workspace<std::complex<double>>;
+extern template class Workspace<Digits50>;
+
+}  // namespace appell
