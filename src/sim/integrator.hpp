@@ -1,0 +1,59 @@
+// First-order systems x' = g(t, x) and the face all integrators share: step, look back into the step, replace the state.
+// Status codes only; nothing allocates or throws after construction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace appell {
+
+enum class RateStatus : std::uint8_t { ok, not_finite, singular };
+
+class FirstOrderSystem {
+public:
+    virtual ~FirstOrderSystem() = default;
+    [[nodiscard]] virtual std::size_t size() const = 0;
+    [[nodiscard]] virtual RateStatus rate(double t, std::span<const double> x, std::span<double> xd) = 0;
+};
+
+struct IntegratorOptions {
+    double rtol = 1e-7, atol = 1e-8;
+    double max_step = 0;    // 0: no bound
+    double fixed_step = 0;  // above 0: steps of this size without error control
+};
+
+enum class StepStatus : std::uint8_t {
+    ok,
+    step_too_small,  // the error stays above the tolerance down to steps that no longer move t
+    rate_failed      // the rate can not be evaluated, however short the step; rate_status() says why
+};
+
+struct IntegratorStatistics {
+    std::size_t steps = 0, rejected = 0, evaluations = 0;
+};
+
+class Integrator {
+public:
+    virtual ~Integrator() = default;
+
+    // sets out from (t, x) towards t_end, in either direction
+    [[nodiscard]] virtual StepStatus start(double t, std::span<const double> x, double t_end) = 0;
+    // one accepted step; the last one ends at t_end exactly
+    [[nodiscard]] virtual StepStatus step() = 0;
+    // takes the last step back and makes the next one shorter; false when that no longer moves t
+    [[nodiscard]] virtual bool retreat() = 0;
+    // the state inside the last step, from the continuous extension of the method
+    virtual void dense(double t, std::span<double> x) = 0;
+    // puts another state in place of the one reached; `rate_too` false keeps the rate, for changes at round-off
+    [[nodiscard]] virtual StepStatus replace_state(std::span<const double> x, bool rate_too) = 0;
+
+    [[nodiscard]] virtual double t() const = 0;
+    [[nodiscard]] virtual double t_previous() const = 0;
+    [[nodiscard]] virtual bool at_end() const = 0;
+    [[nodiscard]] virtual std::span<const double> x() const = 0;
+    [[nodiscard]] virtual RateStatus rate_status() const = 0;
+    [[nodiscard]] virtual const IntegratorStatistics& statistics() const = 0;
+};
+
+}  // namespace appell

@@ -1,0 +1,66 @@
+// Projection onto the constraints: Newton's iteration with a correction program (Motion::position and its kin) until the scaled
+// residuals are at round-off. With halving, a correction that does not reduce the residual is shortened; without, a handful of
+// full corrections must do, as they do next to the constraints. Quaternions are kept at unit norm along the way.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/motion.hpp"
+#include "tape/workspace.hpp"
+
+namespace appell {
+
+enum class ProjectStatus {
+    converged,
+    no_solution,  // the residual does not go down to round-off
+    not_finite,
+    inconsistent,  // rows contradict each other where the iteration ends
+    singular       // the correction itself can not be computed
+};
+
+struct ProjectReport {
+    ProjectStatus status = ProjectStatus::converged;
+    std::size_t corrections = 0;
+    double residual = 0, scaled = 0;  // largest, at the state left behind
+    bool moved = false;               // by more than round-off
+    EvalReport evaluation;            // of the last program run
+};
+
+struct ProjectOptions {
+    std::size_t max_corrections = 6;
+    bool halving = false;
+};
+inline constexpr ProjectOptions k_project_start{60, true};
+inline constexpr ProjectOptions k_project_step{6, false};
+
+class Projector {
+public:
+    enum class Level { position, velocity };
+
+    // the program may have no outputs: then only quaternions are renormalised
+    Projector(const Motion& motion, const Program& program, Level level);
+
+    // corrects q (position) or u (velocity) in x = (q, u)
+    ProjectReport project(double t, std::span<double> x, const ProjectOptions& options);
+    // residuals only
+    ProjectReport measure(double t, std::span<const double> x);
+
+private:
+    bool evaluate(double t, std::span<const double> x, ProjectReport& report);
+    [[nodiscard]] double merit() const;
+    void weigh();
+    bool normalise(std::span<double> x, ProjectReport& report) const;
+    ProjectReport finish(ProjectReport report, bool converged) const;
+
+    const Motion* motion_;
+    Workspace<double> workspace_;
+    bool active_;
+    Level level_;
+    std::size_t offset_, count_;  // the part of x that is corrected
+    OutputRange residual_, scaled_, correction_;
+    std::vector<double> before_, step_, weight_, scaled_now_;
+};
+
+}  // namespace appell

@@ -1,0 +1,72 @@
+// A run: start values onto the constraints, adaptive steps with projection, rows at fixed times, and a summary with a reason.
+// Rows come from the integrator's continuous extension and are projected before they are written, so that every row satisfies the
+// constraints to round-off. The step loop neither allocates nor throws.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sim/motion.hpp"
+
+namespace appell {
+
+struct SimulateOptions {
+    double t0 = 0, t1 = 1;  // t1 may lie before t0: the run then goes backwards
+    double every = 0;       // rows at t0 + k * every and at t1; 0: a row after every step
+    double rtol = 1e-7, atol = 1e-8;
+    bool project = true;
+    std::size_t max_steps = 500'000'000;
+    std::size_t max_rows = 20'000'000;
+    double max_step = 0;  // 0: no bound
+};
+
+enum class EndReason {
+    finished,
+    start_has_no_solution,  // Newton's iteration found no consistent state near the start values
+    start_not_finite,
+    not_finite,                // a rate that is not finite, however short the step
+    step_too_small,            // the error could not be met with a step that still moves t: mostly a singularity of the motion
+    singular_mass,             // some motion has no inertia and no constraint
+    inconsistent_constraints,  // dependent rows contradict each other
+    rank_loss,                 // rows that were independent at the start no longer are
+    projection_failed,
+    too_many_steps,
+    too_many_rows,
+    cancelled
+};
+[[nodiscard]] std::string_view name(EndReason reason);
+
+struct Moved {
+    std::size_t index;  // of the coordinate or the speed
+    bool is_speed;
+    double from, to;
+};
+
+struct SimulateSummary {
+    EndReason reason = EndReason::finished;
+    double t_end = 0;  // of the last accepted state
+    std::size_t steps = 0, rejected = 0, evaluations = 0;
+    std::size_t projections = 0;  // Newton corrections applied
+    std::size_t rows = 0;
+    // largest over all rows written
+    double position_residual = 0, position_scaled = 0;
+    double velocity_residual = 0, velocity_scaled = 0;
+    std::size_t rank = 0;  // of the velocity rows at the start
+    bool redundant = false;
+    double smallest_pivot = 1;        // least seen at accepted states
+    std::size_t singular_column = 0;  // for singular_mass: the speed that has no inertia
+    std::vector<Moved> moved;         // what the start projection changed
+    std::vector<double> x_start, x_end;
+};
+
+using RowSink = std::function<void(double t, std::span<const double> row)>;
+using Progress = std::function<bool(double t)>;  // false cancels
+
+// Throws Error for options or start values outside their rules.
+[[nodiscard]] SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options,
+                                       const RowSink& sink, const Progress& progress = {});
+
+}  // namespace appell
