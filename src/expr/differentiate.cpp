@@ -50,6 +50,13 @@ NodeId forward_rule(Graph& g, NodeId id, Lookup derivative_of) {
         case Op::Args: return zero;
         case Op::Add: return g.add(derivative_of(g.operand(id, 0)), derivative_of(g.operand(id, 1)));
         case Op::Sub: return g.sub(derivative_of(g.operand(id, 0)), derivative_of(g.operand(id, 1)));
+        // the side not taken may have no derivative there: chosen, not multiplied by zero
+        case Op::Min:
+        case Op::Max: {
+            const NodeId x = g.operand(id, 0), y = g.operand(id, 1);
+            const NodeId first = op == Op::Min ? g.make(Op::LessEqual, x, y) : g.make(Op::LessEqual, y, x);
+            return g.make(Op::If, first, derivative_of(x), derivative_of(y));
+        }
         case Op::If:
             return g.make(Op::If, g.operand(id, 0), derivative_of(g.operand(id, 1)), derivative_of(g.operand(id, 2)));
         case Op::Call: {
@@ -165,7 +172,10 @@ SparseMatrix jacobian(Graph& graph, std::span<const NodeId> roots, std::span<con
     if (mode == DerivativeMode::automatic) {
         Sweep sweep;
         const auto& order = sweep.collect(graph, roots);
-        const bool branches = std::any_of(order.begin(), order.end(), [&](NodeId id) { return graph.op(id) == Op::If; });
+        const bool branches = std::any_of(order.begin(), order.end(), [&](NodeId id) {
+            const Op op = graph.op(id);
+            return op == Op::If || op == Op::Min || op == Op::Max;
+        });
         mode = branches || variables.size() < roots.size() ? DerivativeMode::forward : DerivativeMode::reverse;
     }
     const NodeId zero = graph.constant(0);

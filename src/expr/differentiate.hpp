@@ -45,7 +45,7 @@ struct SparseMatrix {
 };
 
 enum class DerivativeMode {
-    automatic,  // forward when an `if` is present (the branch not taken must not spoil the other) or columns are few
+    automatic,  // forward when if, min or max is present (the branch not taken must not spoil the other) or columns are few
     forward,    // one pass per column
     reverse     // one pass per row; a row costs what its expression costs
 };

@@ -75,14 +75,17 @@ LinearSplit split_linear(Graph& g, std::span<const NodeId> roots, std::span<cons
         bool free = true;  // no variable below
         for (int k = 0; k < arity; ++k) {
             const std::size_t below = at(g.operand(id, k));
-            if (!forms[below].linear) bad[i] = bad[i].valid() ? bad[i] : bad[below];
+            if (!bad[i].valid()) bad[i] = bad[below];
+            form.linear = form.linear && forms[below].linear;
             free = free && forms[below].linear && forms[below].terms.empty();
         }
-        if (bad[i].valid()) {
+        if (free) continue;
+        if (!form.linear || g.op(id) == Op::Args) {
+            // an argument list is no expression of its own: the call that owns it is the term to show
             form.linear = false;
+            if (!bad[i].valid() && g.op(id) != Op::Args) bad[i] = id;
             continue;
         }
-        if (free) continue;
         const Form& x = forms[at(g.operand(id, 0))];
         const Form* y = arity > 1 ? &forms[at(g.operand(id, 1))] : nullptr;
         const auto add = [&](NodeId p, NodeId q) { return g.add(p, q); };

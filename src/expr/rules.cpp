@@ -28,7 +28,9 @@ constexpr NodeId k_no;
 bool is(Graph& g, NodeId n, Op op) { return g.op(n) == op; }
 bool is(Graph& g, NodeId n, double value) { return g.is_constant(n, value); }
 
-// --- exact folding: a sum, product or quotient of doubles is folded only when no rounding happened
+// --- exact folding: a sum, product or quotient of doubles is folded only when no rounding happened. The remainder of a tiny
+// product is itself below the smallest double and would look like zero, so tiny numbers are left alone.
+constexpr double k_tiny = 0x1p-900;
 NodeId fold_add(Graph& g, const Operands& o) {
     const auto x = g.constant_value(o.x), y = g.constant_value(o.y);
     if (!x || !y) return k_no;
@@ -40,13 +42,15 @@ NodeId fold_mul(Graph& g, const Operands& o) {
     const auto x = g.constant_value(o.x), y = g.constant_value(o.y);
     if (!x || !y) return k_no;
     const double p = *x * *y;
-    return std::isfinite(p) && std::fma(*x, *y, -p) == 0 && (p != 0 || *x == 0 || *y == 0) ? g.constant(p) : k_no;
+    if (*x == 0 || *y == 0) return std::isfinite(p) ? g.constant(0) : k_no;
+    return std::isfinite(p) && std::abs(p) > k_tiny && std::fma(*x, *y, -p) == 0 ? g.constant(p) : k_no;
 }
 NodeId fold_div(Graph& g, const Operands& o) {
     const auto x = g.constant_value(o.x), y = g.constant_value(o.y);
     if (!x || !y || *y == 0) return k_no;
     const double q = *x / *y;
-    return std::isfinite(q) && std::fma(q, *y, -*x) == 0 && (q != 0 || *x == 0) ? g.constant(q) : k_no;
+    if (*x == 0) return g.constant(0);
+    return std::isfinite(q) && std::abs(*x) > k_tiny && std::abs(q) > k_tiny && std::fma(q, *y, -*x) == 0 ? g.constant(q) : k_no;
 }
 
 // c * x with a constant c: {c, x}; x itself: {1, x}
@@ -245,7 +249,7 @@ constexpr auto k_rules = std::to_array<Rule>({
         const auto x = g.constant_value(o.x);
         if (!x || *x < 0) return k_no;
         const double root = std::sqrt(*x);
-        return std::fma(root, root, -*x) == 0 ? g.constant(root) : k_no; }},
+        return *x == 0 || (*x > k_tiny && std::isfinite(*x) && std::fma(root, root, -*x) == 0) ? g.constant(root) : k_no; }},
     {Op::Sqrt, "sqrt(x^2) = abs(x)", [](Graph& g, const Operands& o) {
         return is(g, o.x, Op::PowInt) && g.exponent(o.x) == 2 ? g.make(Op::Abs, g.operand(o.x, 0)) : k_no; }},
     // --- elementary functions
