@@ -196,8 +196,8 @@ CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns)
     // the buffer here is the only one
     std::setvbuf(file_, nullptr, _IONBF, 0);
     std::string header;
-    for (const std::string& column : columns) header += (header.empty() ? "" : ",") + csv_field(column);
-    header += '\n';
+    for (const std::string& column : columns) header.append(csv_field(column)).append(1, ',');
+    header.back() = '\n';
     if (std::fwrite(header.data(), 1, header.size(), file_) != header.size()) error_ = errno;
 }
 
