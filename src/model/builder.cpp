@@ -157,4 +157,40 @@ std::size_t ModelBuilder::constraint(std::string name, NodeId phi, std::string t
     return model_.constraints.size() - 1;
 }
 
+namespace {
+
+// default speeds: the rate of each coordinate, and the angular velocity components of each quaternion frame
+void add_default_speeds(ModelBuilder& builder) {
+    Model& model = builder.model();
+    std::vector<bool> in_quaternion(model.coordinates.size(), false);
+    for (const Frame& frame : model.frames)
+        if (const auto* quaternion = std::get_if<QuaternionRotation>(&frame.orientation))
+            for (const std::size_t coordinate : quaternion->coordinates) in_quaternion[coordinate] = true;
+    for (std::size_t i = 0; i < model.coordinates.size(); ++i)
+        if (!in_quaternion[i]) {
+            const Coordinate c = model.coordinates[i];
+            builder.speed(c.name + "'", builder.rate(i).id, 0, c.span);
+            if (c.dimension) model.speeds.back().dimension = *c.dimension / Dimension::of(0, 0, 1);
+        }
+    for (const Frame& frame : model.frames)
+        if (const auto* quaternion = std::get_if<QuaternionRotation>(&frame.orientation))
+            for (const SymbolId rate : quaternion->rates)
+                builder.speed(model.graph->symbol(rate).name, model.graph->symbol_node(rate), 0, frame.span);
+}
+
+}  // namespace
+
+Result<Model> ModelBuilder::build() {
+    Result<Model> result;
+    if (model_.speeds.empty()) add_default_speeds(*this);
+    if (model_.coordinates.empty())
+        result.diagnostics.add({Code::E0591, {}, "the model has no coordinates", "", "at least one `coord`",
+                                "declare what can move, e.g. `coord x = 0 m`"});
+    if (model_.particles.empty() && model_.bodies.empty())
+        result.diagnostics.add({Code::E0592, {}, "the model has no particle and no body", "", "at least one `particle` or `body`",
+                                "without mass there are no equations of motion"});
+    if (!result.diagnostics.has_errors()) result.value = std::move(model_);
+    return result;
+}
+
 }  // namespace appell

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "expr/graph.hpp"
 
 namespace appell {
 
 [[nodiscard]] bool vanishes_identically(const Graph& graph, NodeId expression);
-[[nodiscard]] bool vanish_identically(const Graph& graph, std::span<const NodeId> expressions);
+// the same for many expressions in one go
+[[nodiscard]] std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> expressions);
 
 }  // namespace appell

@@ -1,0 +1,17 @@
+// Loads resolved into resultants: forces at points, torques on bodies, generalized forces, and the potential energy behind them.
+#pragma once
+
+#include "dynam/inertia_sums.hpp"
+#include "kinem/kinematics.hpp"
+
+namespace appell {
+
+struct ResolvedLoads {
+    MixedVector gravity;     // acceleration that acts on every mass
+    NodeId potential;        // of springs and potentials; gravity's part depends on the masses and is added there
+};
+
+// Adds everything but gravity to the sums.
+[[nodiscard]] ResolvedLoads add_loads(Kinematics& kinematics, InertiaSums& sums);
+
+}  // namespace appell

@@ -1,0 +1,88 @@
+// Kinematics of a model: q' = K u + k, velocities and angular velocities in the speeds, partial velocities, accelerations, and the
+// resolution of everything the user wrote with vectors into scalars of q, u, u' and t.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "expr/differentiate.hpp"
+#include "kinem/velocity_field.hpp"
+#include "model/model.hpp"
+#include "vec/frame_tree.hpp"
+
+namespace appell {
+
+// the coefficient vector of a speed in a velocity or an angular velocity
+struct PartialVelocity {
+    std::uint32_t speed;
+    Vec3 v;
+};
+
+class Resolver;
+
+class Kinematics {
+public:
+    ~Kinematics();
+
+    [[nodiscard]] static Result<std::unique_ptr<Kinematics>> derive(std::shared_ptr<const Model> model);
+
+    [[nodiscard]] const Model& model() const { return *model_; }
+    [[nodiscard]] Graph& graph() const { return *model_->graph; }
+    [[nodiscard]] FrameTree& frames() { return frames_; }
+
+    // --- q' = K u + k
+    [[nodiscard]] const SparseMatrix& K() const { return K_; }
+    [[nodiscard]] std::span<const NodeId> k() const { return k_; }
+    [[nodiscard]] std::span<const NodeId> coordinate_rates() const { return coordinate_rates_; }  // K u + k
+    // what must not vanish for the speeds' definitions to be regular
+    [[nodiscard]] std::span<const NodeId> determinants() const { return determinants_; }
+
+    // --- vectors, in the Newtonian frame
+    [[nodiscard]] const Vec3& omega(FrameId frame) const { return field_.omega[frame.index()]; }
+    [[nodiscard]] const Vec3& velocity(PointId point) const { return field_.velocity[point.index()]; }
+    [[nodiscard]] const MixedVector& position(PointId point) const { return positions_[point.index()]; }
+    [[nodiscard]] std::span<const PartialVelocity> partial_velocities(PointId point) const { return point_partials_[point.index()]; }
+    [[nodiscard]] std::span<const PartialVelocity> partial_omegas(FrameId frame) const { return frame_partials_[frame.index()]; }
+    // accelerations with u' = 0, in the home frame of the velocity
+    [[nodiscard]] Vec3 acceleration_bias(PointId point);
+    [[nodiscard]] Vec3 alpha_bias(FrameId frame);
+    // partial velocities of the body's material point that is at `point`, and its acceleration with u' = 0
+    struct MaterialPoint {
+        Vec3 velocity;
+        std::vector<PartialVelocity> partials;
+    };
+    [[nodiscard]] MaterialPoint material_point(FrameId body, PointId point);
+
+    // --- resolution: vel(P), omega(B), q', q'', dt(v, A), dot, cross become scalars of q, u, u', t
+    [[nodiscard]] NodeId resolve(NodeId scalar);
+    [[nodiscard]] MixedVector resolve_vector(NodeId vector);
+    [[nodiscard]] bool has_body(FrameId frame) const;
+
+    // time derivatives with q' = K u + k: with u' = 0, and with u' as symbols
+    [[nodiscard]] NodeId rate_bias(NodeId expression) { return rate_bias_(expression); }
+    [[nodiscard]] NodeId rate(NodeId expression) { return rate_full_(expression); }
+
+private:
+    explicit Kinematics(std::shared_ptr<const Model> model);
+
+    void place_frames_and_points();
+    void derive_speeds(Diagnostics& diagnostics);
+    void derive_partials();
+    void make_resolver();
+
+    std::shared_ptr<const Model> model_;
+    FrameTree frames_;
+    std::vector<PointPlace> places_;
+    std::vector<MixedVector> positions_;
+    SparseMatrix K_;
+    std::vector<NodeId> k_, coordinate_rates_, determinants_;
+    VelocityField field_;
+    TimeDerivative rate_bias_, rate_full_;
+    std::vector<std::vector<PartialVelocity>> point_partials_, frame_partials_;
+    std::unique_ptr<Resolver> resolver_;
+    std::vector<PointId> body_center_;  // by frame; invalid where no body belongs to it
+};
+
+}  // namespace appell
