@@ -51,8 +51,8 @@ private:
     bool evaluate(double t, std::span<const double> x, ProjectReport& report);
     [[nodiscard]] double merit() const;
     void weigh();
-    bool normalise(std::span<double> x, ProjectReport& report) const;
-    ProjectReport finish(ProjectReport report, bool converged) const;
+    [[nodiscard]] bool normalise(std::span<double> x) const;
+    ProjectReport finish(std::span<const double> x, ProjectReport report, bool converged) const;
 
     const Motion* motion_;
     Workspace<double> workspace_;
@@ -60,7 +60,7 @@ private:
     Level level_;
     std::size_t offset_, count_;  // the part of x that is corrected
     OutputRange residual_, scaled_, correction_;
-    std::vector<double> before_, step_, weight_, scaled_now_;
+    std::vector<double> original_, before_, step_, weight_, scaled_now_;
 };
 
 }  // namespace appell

@@ -1,0 +1,168 @@
+// See project.hpp.
+#include "sim/project.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace appell {
+
+namespace {
+
+constexpr double k_epsilon = std::numeric_limits<double>::epsilon();
+// residuals are scaled by the size of the terms in them: a few dozen roundings is all that is left to gain
+constexpr double k_round_off = 32 * k_epsilon;
+// where an iteration that no longer gains counts as converged; rows written promise 1e-12
+constexpr double k_good_enough = 2e-13;
+
+bool finite(std::span<const double> values) {
+    return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+}  // namespace
+
+Projector::Projector(const Motion& motion, const Program& program, Level level)
+    : motion_(&motion), workspace_(program), active_(!program.outputs.empty()), level_(level) {
+    offset_ = level == Level::position ? 0 : motion.coordinates;
+    count_ = level == Level::position ? motion.coordinates : motion.speeds;
+    before_.resize(count_);
+    original_.resize(count_);
+    step_.resize(count_);
+    if (!active_) return;
+    if (program.inputs != motion.inputs()) throw Error("a correction program takes the inputs t, q, u and the parameters");
+    residual_ = program.output("residual");
+    scaled_ = program.output("scaled");
+    correction_ = program.output(level == Level::position ? "dq" : "du");
+    if (residual_.end - residual_.begin != scaled_.end - scaled_.begin || correction_.end - correction_.begin != count_)
+        throw Error("the outputs of a correction program do not have the sizes of the motion");
+    weight_.resize(residual_.end - residual_.begin);
+    scaled_now_.resize(weight_.size());
+    active_ = !weight_.empty();
+    std::copy(motion.parameters.begin(), motion.parameters.end(),
+              workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
+}
+
+// residuals and correction at x; false when they can not be had
+bool Projector::evaluate(double t, std::span<const double> x, ProjectReport& report) {
+    const std::span<double> inputs = workspace_.inputs();
+    inputs[0] = t;
+    std::copy(x.begin(), x.end(), inputs.begin() + 1);
+    report.evaluation = workspace_.run();
+    if (report.evaluation.status == EvalStatus::singular_mass) {
+        report.status = ProjectStatus::singular;
+        return false;
+    }
+    const std::span<const double> residual = workspace_.output(residual_), scaled = workspace_.output(scaled_);
+    if (!finite(residual) || !finite(workspace_.output(correction_))) {
+        report.status = ProjectStatus::not_finite;
+        return false;
+    }
+    report.residual = report.scaled = 0;
+    for (std::size_t i = 0; i < residual.size(); ++i) {
+        // a row without any size to compare with (all at rest) is judged as it is
+        scaled_now_[i] = std::isfinite(scaled[i]) ? std::abs(scaled[i]) : std::abs(residual[i]);
+        report.residual = std::max(report.residual, std::abs(residual[i]));
+        report.scaled = std::max(report.scaled, scaled_now_[i]);
+    }
+    return true;
+}
+
+// what the shortened corrections must reduce: residuals, each in the scale it had at first
+double Projector::merit() const {
+    const std::span<const double> residual = workspace_.output(residual_);
+    double sum = 0;
+    for (std::size_t i = 0; i < residual.size(); ++i) sum += weight_[i] * residual[i] * weight_[i] * residual[i];
+    return std::sqrt(sum);
+}
+
+void Projector::weigh() {
+    const std::span<const double> residual = workspace_.output(residual_);
+    for (std::size_t i = 0; i < residual.size(); ++i) {
+        const double weight = scaled_now_[i] / std::abs(residual[i]);
+        weight_[i] = std::isfinite(weight) && weight > 0 ? weight : 1;
+    }
+}
+
+bool Projector::normalise(std::span<double> x) const {
+    if (level_ != Level::position) return true;
+    for (const std::array<std::size_t, 4>& e : motion_->quaternions) {
+        const double square = x[e[0]] * x[e[0]] + x[e[1]] * x[e[1]] + x[e[2]] * x[e[2]] + x[e[3]] * x[e[3]];
+        if (!(square > 0) || !std::isfinite(square)) return false;
+        if (std::abs(square - 1) <= 4 * k_epsilon) continue;  // dividing again would only shuffle round-off
+        const double norm = std::sqrt(square);
+        for (const std::size_t i : e) x[i] /= norm;
+    }
+    return true;
+}
+
+ProjectReport Projector::finish(std::span<const double> x, ProjectReport report, bool converged) const {
+    if (report.status == ProjectStatus::converged && !converged)
+        report.status =
+            report.evaluation.status == EvalStatus::inconsistent_rows ? ProjectStatus::inconsistent : ProjectStatus::no_solution;
+    double largest = 0;
+    for (std::size_t i = 0; i < count_; ++i) largest = std::max(largest, std::abs(x[offset_ + i]));
+    for (std::size_t i = 0; i < count_; ++i) {
+        const double round_off = 8 * k_epsilon * (std::abs(x[offset_ + i]) + 1e-3 * largest);
+        if (std::abs(x[offset_ + i] - original_[i]) > round_off) report.moved = true;
+    }
+    return report;
+}
+
+ProjectReport Projector::measure(double t, std::span<const double> x) {
+    ProjectReport report;
+    if (active_) evaluate(t, x, report);
+    return report;
+}
+
+ProjectReport Projector::project(double t, std::span<double> x, const ProjectOptions& options) {
+    ProjectReport report;
+    const std::span<double> part = x.subspan(offset_, count_);
+    std::copy(part.begin(), part.end(), original_.begin());
+    const auto advance = [&](double factor) {
+        for (std::size_t i = 0; i < count_; ++i) part[i] = before_[i] + factor * step_[i];
+        return normalise(x);
+    };
+    if (!normalise(x)) {
+        report.status = ProjectStatus::not_finite;
+        return report;
+    }
+    if (!active_) return finish(x, report, true);
+
+    double previous = std::numeric_limits<double>::infinity();
+    if (!evaluate(t, x, report)) return finish(x, report, false);
+    weigh();
+    for (;;) {
+        if (report.scaled <= k_round_off) return finish(x, report, true);
+        if (report.scaled <= k_good_enough && report.scaled >= 0.5 * previous) return finish(x, report, true);
+        if (report.corrections == options.max_corrections) return finish(x, report, report.scaled <= k_good_enough);
+        previous = report.scaled;
+        std::copy(part.begin(), part.end(), before_.begin());
+        const std::span<const double> correction = workspace_.output(correction_);
+        std::copy(correction.begin(), correction.end(), step_.begin());
+
+        // full correction; with halving, shorter ones until the residual goes down
+        const double merit_before = merit();
+        double factor = 1;
+        for (;;) {
+            ProjectReport trial = report;
+            const bool usable = advance(factor) && evaluate(t, x, trial);
+            if (usable && (!options.halving || merit() < merit_before)) {
+                trial.corrections = report.corrections + 1;
+                report = trial;
+                break;
+            }
+            if (!options.halving && !usable) {
+                if (trial.status == ProjectStatus::converged) trial.status = ProjectStatus::not_finite;
+                return finish(x, trial, false);
+            }
+            factor /= 2;
+            if (factor < 1e-6) {
+                std::copy(before_.begin(), before_.end(), part.begin());
+                evaluate(t, x, report);
+                return finish(x, report, report.scaled <= k_good_enough);
+            }
+        }
+    }
+}
+
+}  // namespace appell

@@ -1,0 +1,341 @@
+// See simulate.hpp. Order of one turn of the loop: step, project its end (a failure takes the step back and shortens it), write
+// the rows inside the step, put the projected state in place, look for loss of rank, write the row at the end.
+#include "sim/simulate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/number_format.hpp"
+#include "sim/dormand_prince.hpp"
+#include "sim/project.hpp"
+#include "tape/workspace.hpp"
+
+namespace appell {
+
+namespace {
+
+// below this, rows that were independent count as dependent: multipliers would have lost ten digits
+constexpr double k_least_pivot = 1e-10;
+// without projection redundant rows drift apart; only a gross contradiction stops the run then
+constexpr double k_gross_inconsistency = 1e-3;
+// changes of start values below this are round-off, not news
+constexpr double k_moved = 1e-12;
+
+// x' = (q', u') from the rate program; the last report stays for the loop to look at
+class MotionRate final : public FirstOrderSystem {
+public:
+    explicit MotionRate(const Motion& motion)
+        : coordinates_(motion.coordinates), size_(motion.states()), workspace_(motion.rate) {
+        if (motion.rate.inputs != motion.inputs()) throw Error("the rate program takes the inputs t, q, u and the parameters");
+        qd_ = motion.rate.output("qd");
+        ud_ = motion.rate.output("ud");
+        if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
+            throw Error("the outputs of the rate program do not have the sizes of the motion");
+        std::copy(motion.parameters.begin(), motion.parameters.end(),
+                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + size_));
+    }
+
+    [[nodiscard]] std::size_t size() const override { return size_; }
+    [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
+        const std::span<double> inputs = workspace_.inputs();
+        inputs[0] = t;
+        std::copy(x.begin(), x.end(), inputs.begin() + 1);
+        report_ = workspace_.run();
+        if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
+        if (report_.status == EvalStatus::singular_mass) return RateStatus::singular;
+        const std::span<const double> qd = workspace_.output(qd_), ud = workspace_.output(ud_);
+        std::copy(qd.begin(), qd.end(), xd.begin());
+        std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
+        return RateStatus::ok;
+    }
+    [[nodiscard]] const EvalReport& report() const { return report_; }
+
+private:
+    std::size_t coordinates_, size_;
+    Workspace<double> workspace_;
+    OutputRange qd_, ud_;
+    EvalReport report_;
+};
+
+// the times of rows: products, never sums, and the end itself
+class RowTimes {
+public:
+    explicit RowTimes(const SimulateOptions& options)
+        : t0_(options.t0), t1_(options.t1), every_(options.every), direction_(options.t1 < options.t0 ? -1 : 1) {
+        if (every_ > 0) {
+            const double whole = std::abs(t1_ - t0_) / every_;
+            // a last product that misses the end by round-off is the end
+            last_ = std::ceil(whole - 1e-9 * std::max(1.0, whole * 1e-3));
+        }
+    }
+    [[nodiscard]] bool fixed() const { return every_ > 0; }
+    [[nodiscard]] double count() const { return last_ + 1; }
+    [[nodiscard]] double next() const {
+        if (t0_ == 0 && index_ < last_) return direction_ * (index_ * every_);
+        return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_);
+    }
+    void advance() { ++index_; }
+    [[nodiscard]] bool done() const { return index_ > last_; }
+
+private:
+    double t0_, t1_, every_, direction_;
+    double last_ = 0;   // index of the row at t1
+    double index_ = 1;  // the row at t0 is written first of all
+};
+
+void check(const Motion& motion, std::span<const double> x0, const SimulateOptions& o, const RowTimes& rows) {
+    const auto refuse = [](const std::string& what, double value, const std::string& rule) {
+        throw Error(what + " is " + round_trip(value) + ", but must be " + rule);
+    };
+    if (x0.size() != motion.states())
+        refuse("the number of start values", static_cast<double>(x0.size()), std::to_string(motion.states()));
+    if (!std::isfinite(o.t0)) refuse("the start time", o.t0, "finite");
+    if (!std::isfinite(o.t1)) refuse("the end time", o.t1, "finite");
+    if (!(o.every >= 0) || !std::isfinite(o.every)) refuse("the interval of rows", o.every, "zero or positive");
+    if (!(o.rtol >= 0) || !std::isfinite(o.rtol)) refuse("rtol", o.rtol, "zero or positive");
+    if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse("atol", o.atol, "positive");
+    if (!(o.max_step >= 0)) refuse("the largest step", o.max_step, "zero (no bound) or positive");
+    if (rows.fixed() && rows.count() > static_cast<double>(o.max_rows))
+        refuse("the number of rows", rows.count(), "at most " + std::to_string(o.max_rows));
+}
+
+class Run {
+public:
+    Run(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
+        const Progress& progress)
+        : motion_(motion),
+          options_(options),
+          sink_(sink),
+          progress_(progress),
+          rows_(options),
+          rate_(motion),
+          integrator_(rate_, {options.rtol, options.atol, options.max_step, 0}),
+          observe_(motion.observe),
+          position_(motion, motion.position, Projector::Level::position),
+          velocity_(motion, motion.velocity, Projector::Level::velocity),
+          state_(x0.begin(), x0.end()) {
+        check(motion, x0, options, rows_);
+        if (motion.observe.inputs != motion.inputs())
+            throw Error("the observe program takes the inputs t, q, u and the parameters");
+        row_ = motion.observe.output("row");
+        std::copy(motion.parameters.begin(), motion.parameters.end(),
+                  observe_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
+        summary_.x_start.resize(x0.size());
+        summary_.x_end.resize(x0.size());
+    }
+
+    SimulateSummary run() {
+        summary_.t_end = options_.t0;
+        if (start(state_)) loop();
+        const IntegratorStatistics& s = integrator_.statistics();
+        summary_.steps = s.steps;
+        summary_.rejected = s.rejected;
+        summary_.evaluations = s.evaluations;
+        return std::move(summary_);
+    }
+
+private:
+    bool stop(EndReason reason) {
+        summary_.reason = reason;
+        return false;
+    }
+
+    // start values onto the constraints, the first rate, the first row
+    bool start(std::vector<double>& x) {
+        const std::vector<double> given = x;
+        const bool projected = project_start(x);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (!(std::abs(x[i] - given[i]) > k_moved * std::max(1.0, std::abs(given[i])))) continue;
+            const bool is_speed = i >= motion_.coordinates;
+            summary_.moved.push_back({is_speed ? i - motion_.coordinates : i, is_speed, given[i], x[i]});
+        }
+        summary_.x_start = summary_.x_end = x;
+        if (!projected) return false;
+        const double t0 = options_.t0;
+        if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
+            return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::start_not_finite);
+        // NOTE: the first step is sought with evaluations elsewhere; the report must be that of the start
+        if (rate_.rate(t0, x, row_state_) != RateStatus::ok) return stop(EndReason::start_not_finite);
+        rate_rank_ = rate_.report().rank;
+        summary_.redundant |= rate_.report().redundant;
+        summary_.smallest_pivot = std::min(summary_.smallest_pivot, rate_.report().smallest_pivot);
+        if (rate_.report().status == EvalStatus::inconsistent_rows) return stop(EndReason::inconsistent_constraints);
+        const ProjectReport velocity = velocity_.measure(t0, x);
+        velocity_rank_ = velocity.evaluation.rank;
+        summary_.rank = motion_.velocity_rows != 0 ? velocity_rank_ : rate_rank_;
+        summary_.redundant |= velocity.evaluation.redundant;
+        summary_.smallest_pivot = std::min(summary_.smallest_pivot, velocity.evaluation.smallest_pivot);
+        watch_pivots_ = summary_.smallest_pivot > 10 * k_least_pivot;
+        return write_row(t0, x);
+    }
+
+    bool project_start(std::vector<double>& x) {
+        for (const double value : x)
+            if (!std::isfinite(value)) return stop(EndReason::start_not_finite);
+        if (!options_.project) return true;
+        Projector position(motion_, motion_.start_position, Projector::Level::position);
+        Projector velocity(motion_, motion_.start_velocity, Projector::Level::velocity);
+        for (Projector* projector : {&position, &velocity}) {
+            const ProjectReport report = projector->project(options_.t0, x, k_project_start);
+            summary_.projections += report.corrections;
+            switch (report.status) {
+                case ProjectStatus::converged: break;
+                case ProjectStatus::not_finite: return stop(EndReason::start_not_finite);
+                case ProjectStatus::singular:
+                    summary_.singular_column = report.evaluation.singular_column;
+                    return stop(EndReason::singular_mass);
+                case ProjectStatus::inconsistent:
+                case ProjectStatus::no_solution: return stop(EndReason::start_has_no_solution);
+            }
+        }
+        return true;
+    }
+
+    EndReason singular() {
+        summary_.singular_column = rate_.report().singular_column;
+        return EndReason::singular_mass;
+    }
+
+    bool loop() {
+        while (!integrator_.at_end()) {
+            if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
+            if (integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
+            switch (integrator_.step()) {
+                case StepStatus::ok: break;
+                case StepStatus::step_too_small: return stop(EndReason::step_too_small);
+                case StepStatus::rate_failed:
+                    return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
+            }
+            const double t = integrator_.t();
+            std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
+            bool moved = false;
+            if (options_.project && !project(t, state_, &moved)) {
+                // the step may have been too bold for Newton's iteration: try a shorter one
+                if (!integrator_.retreat()) return stop(EndReason::projection_failed);
+                continue;
+            }
+            if (!rows_inside(t)) return false;
+            if (options_.project && integrator_.replace_state(state_, moved) != StepStatus::ok)
+                return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
+            if (!still_sound()) return false;
+            summary_.t_end = t;
+            std::copy(state_.begin(), state_.end(), summary_.x_end.begin());
+            if (!row_at_step(t)) return false;
+        }
+        return true;
+    }
+
+    // positions, then velocities; false when either fails
+    bool project(double t, std::span<double> x, bool* moved) {
+        const ProjectReport position = position_.project(t, x, k_project_step);
+        summary_.projections += position.corrections;
+        if (position.status != ProjectStatus::converged) return false;
+        const ProjectReport velocity = velocity_.project(t, x, k_project_step);
+        summary_.projections += velocity.corrections;
+        last_velocity_ = velocity.evaluation;
+        if (moved != nullptr) *moved = position.moved || velocity.moved;
+        return velocity.status == ProjectStatus::converged;
+    }
+
+    // at an accepted state: rows still independent, and not contradicting each other?
+    bool still_sound() {
+        const EvalReport& rate = rate_.report();
+        double pivot = rate.smallest_pivot;
+        bool lost = rate.rank < rate_rank_;
+        if (options_.project && motion_.velocity_rows != 0) {
+            pivot = std::min(pivot, last_velocity_.smallest_pivot);
+            lost |= last_velocity_.rank < velocity_rank_;
+        }
+        summary_.smallest_pivot = std::min(summary_.smallest_pivot, pivot);
+        if (lost || (watch_pivots_ && pivot < k_least_pivot)) return stop(EndReason::rank_loss);
+        if (rate.status == EvalStatus::inconsistent_rows && (options_.project || rate.inconsistency > k_gross_inconsistency))
+            return stop(EndReason::inconsistent_constraints);
+        return true;
+    }
+
+    // rows strictly inside the last step, from the continuous extension
+    bool rows_inside(double t) {
+        if (!rows_.fixed()) return true;
+        const double direction = options_.t1 < options_.t0 ? -1 : 1;
+        while (!rows_.done() && direction * (t - rows_.next()) > 0) {
+            const double t_row = rows_.next();
+            integrator_.dense(t_row, row_state_);
+            if (options_.project && !project(t_row, row_state_, nullptr)) return stop(EndReason::projection_failed);
+            if (!write_row(t_row, row_state_)) return false;
+            rows_.advance();
+        }
+        return true;
+    }
+
+    bool row_at_step(double t) {
+        if (rows_.fixed()) {
+            if (rows_.done() || rows_.next() != t) return true;
+            rows_.advance();
+        } else if (summary_.rows >= options_.max_rows) {
+            return stop(EndReason::too_many_rows);
+        }
+        return write_row(t, state_);
+    }
+
+    bool write_row(double t, std::span<const double> x) {
+        const ProjectReport position = position_.measure(t, x), velocity = velocity_.measure(t, x);
+        summary_.position_residual = std::max(summary_.position_residual, position.residual);
+        summary_.position_scaled = std::max(summary_.position_scaled, position.scaled);
+        summary_.velocity_residual = std::max(summary_.velocity_residual, velocity.residual);
+        summary_.velocity_scaled = std::max(summary_.velocity_scaled, velocity.scaled);
+        const std::span<double> inputs = observe_.inputs();
+        inputs[0] = t;
+        std::copy(x.begin(), x.end(), inputs.begin() + 1);
+        // a column that is not finite here is the user's column; the rate decides whether the run can go on
+        (void)observe_.run();
+        ++summary_.rows;
+        if (sink_) sink_(t, observe_.output(row_));
+        return true;
+    }
+
+    const Motion& motion_;
+    const SimulateOptions options_;
+    const RowSink& sink_;
+    const Progress& progress_;
+    RowTimes rows_;
+    MotionRate rate_;
+    DormandPrince integrator_;
+    Workspace<double> observe_;
+    OutputRange row_;
+    Projector position_, velocity_;
+    std::vector<double> state_;
+    std::vector<double> row_state_ = std::vector<double>(state_.size());
+    EvalReport last_velocity_;
+    std::size_t rate_rank_ = 0, velocity_rank_ = 0;
+    bool watch_pivots_ = false;
+    SimulateSummary summary_;
+};
+
+}  // namespace
+
+std::string_view name(EndReason reason) {
+    switch (reason) {
+        case EndReason::finished: return "finished";
+        case EndReason::start_has_no_solution: return "start_has_no_solution";
+        case EndReason::start_not_finite: return "start_not_finite";
+        case EndReason::not_finite: return "not_finite";
+        case EndReason::step_too_small: return "step_too_small";
+        case EndReason::singular_mass: return "singular_mass";
+        case EndReason::inconsistent_constraints: return "inconsistent_constraints";
+        case EndReason::rank_loss: return "rank_loss";
+        case EndReason::projection_failed: return "projection_failed";
+        case EndReason::too_many_steps: return "too_many_steps";
+        case EndReason::too_many_rows: return "too_many_rows";
+        case EndReason::cancelled: return "cancelled";
+    }
+    return "unknown";
+}
+
+SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
+                         const Progress& progress) {
+    return Run(motion, x0, options, sink, progress).run();
+}
+
+}  // namespace appell
