@@ -89,7 +89,7 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     check_material_points(kin, result.diagnostics);
     if (result.diagnostics.has_errors()) return result;
 
-    InertiaSums sums(g, model->speeds.size());
+    InertiaSums sums(kin);
     const ResolvedLoads loads = add_loads(kin, sums);
 
     // gravity has a potential where it depends on parameters alone
@@ -102,30 +102,27 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
 
     const auto add_mass_at = [&](PointId point, NodeId mass) {
         const Vec3& v = kin.velocity(point);
-        const auto partials = kin.partial_velocities(point);
-        sums.add_mass(partials, mass);
+        sums.add_mass(point, mass);
         // Kane: resultant of gravity and of the inertia force with u' = 0
         const Vec3 resultant = sub(g, kin.frames().express(loads.gravity, v.frame), kin.acceleration_bias(point));
-        sums.add_resultant(partials, scale(g, mass, resultant));
+        sums.add_force(point, scale(g, mass, resultant));
         kinetic_terms.push_back(half(g, g.mul(mass, dot(g, v, v))));
         if (gravity_has_potential && !loads.gravity.parts.empty())
             potential_terms.push_back(g.neg(g.mul(mass, kin.frames().dot(loads.gravity, kin.position(point)))));
     };
-    // from the last to the first, so that sums along chains are shared (inertia_sums.hpp)
-    for (std::size_t i = model->bodies.size(); i-- > 0;) {
-        const Body& body = model->bodies[i];
+    for (const Body& body : model->bodies) {
         add_mass_at(body.center, kin.resolve(body.mass));
         const Matrix3 I = central_inertia(kin, body, result.diagnostics);
         const Vec3& w = kin.omega(body.frame);
         const auto partials = kin.partial_omegas(body.frame);
-        sums.add_rotation(partials, I);
+        sums.add_rotation(body.frame, I);
         const Vec3 momentum{body.frame, multiply(g, I, w.c)};
         const Vec3 change{body.frame, multiply(g, I, kin.alpha_bias(body.frame).c)};
         sums.add_resultant(partials, scale(g, g.constant(-1), add(g, change, cross(g, w, momentum))));
         kinetic_terms.push_back(half(g, dot(g, w, momentum)));
     }
-    for (std::size_t i = model->particles.size(); i-- > 0;)
-        add_mass_at(model->particles[i].point, kin.resolve(model->particles[i].mass));
+    for (const Particle& particle : model->particles) add_mass_at(particle.point, kin.resolve(particle.mass));
+    sums.finish();
 
     dynamics.M = sums.mass_matrix();
     dynamics.f = sums.generalized_forces();

@@ -6,82 +6,103 @@ namespace appell {
 
 namespace {
 
-// how many groups back an equal partial velocity is looked for: equal ones follow each other along a chain
-constexpr std::size_t k_look_back = 8;
+// The base's partial velocities, if the point has them all unchanged: then the number of them, and else nothing to share.
+bool inherits(std::span<const PartialVelocity> point, std::span<const PartialVelocity> base) {
+    if (base.empty() || base.size() > point.size()) return false;
+    std::size_t i = 0;
+    for (const PartialVelocity& b : base) {
+        while (i < point.size() && point[i].speed < b.speed) ++i;
+        if (i == point.size() || point[i].speed != b.speed || !(point[i].v == b.v)) return false;
+    }
+    return true;
+}
+
+bool contains(std::span<const PartialVelocity> partials, std::uint32_t speed) {
+    const auto found = std::lower_bound(partials.begin(), partials.end(), speed,
+                                        [](const PartialVelocity& p, std::uint32_t s) { return p.speed < s; });
+    return found != partials.end() && found->speed == speed;
+}
 
 }  // namespace
 
-InertiaSums::MassEntry& InertiaSums::entry(std::uint32_t r, std::uint32_t s) {
-    const std::uint64_t key = (static_cast<std::uint64_t>(std::max(r, s)) << 32) | std::min(r, s);
-    const auto [found, fresh] = index_.try_emplace(key, static_cast<std::uint32_t>(entries_.size()));
-    if (fresh) entries_.emplace_back(key, MassEntry{{}, g_.constant(0)});
-    return entries_[found->second].second;
+InertiaSums::InertiaSums(Kinematics& kinematics)
+    : kin_(kinematics),
+      g_(kinematics.graph()),
+      mass_(kinematics.model().points.size()),
+      resultant_(kinematics.model().points.size()),
+      forces_(kinematics.model().speeds.size()) {}
+
+void InertiaSums::add_mass(PointId point, NodeId mass) {
+    NodeId& sum = mass_[point.index()];
+    sum = sum.valid() ? g_.add(sum, mass) : mass;
 }
 
-void InertiaSums::add_mass(std::span<const PartialVelocity> partials, NodeId mass) {
-    for (std::size_t i = 0; i < partials.size(); ++i)
-        for (std::size_t j = 0; j <= i; ++j) {
-            std::vector<MassGroup>& groups = entry(partials[i].speed, partials[j].speed).groups;
-            const auto &v = partials[i].v.c, &w = partials[j].v.c;
-            const std::size_t oldest = groups.size() > k_look_back ? groups.size() - k_look_back : 0;
-            bool merged = false;
-            for (std::size_t k = groups.size(); k-- > oldest && !merged;)
-                if (groups[k].v == v && groups[k].w == w) {
-                    groups[k].mass = g_.add(groups[k].mass, mass);
-                    merged = true;
-                }
-            if (!merged) groups.push_back({v, w, dot(g_, partials[i].v, partials[j].v), mass});
-        }
+void InertiaSums::add_force(PointId point, const Vec3& resultant) {
+    if (is_zero(g_, resultant)) return;
+    Vec3& sum = resultant_[point.index()];
+    sum = sum.frame.valid() ? add(g_, sum, resultant) : resultant;
 }
 
-void InertiaSums::add_rotation(std::span<const PartialVelocity> partials, const Matrix3& inertia) {
+void InertiaSums::add_entry(std::uint32_t r, std::uint32_t s, NodeId term) {
+    if (g_.is_constant(term, 0)) return;
+    entries_[(static_cast<std::uint64_t>(std::max(r, s)) << 32) | std::min(r, s)].push_back(term);
+}
+
+void InertiaSums::add_rotation(FrameId body, const Matrix3& inertia) {
+    const auto partials = kin_.partial_omegas(body);
     for (std::size_t j = 0; j < partials.size(); ++j) {
-        const Vec3 momentum{partials[j].v.frame, multiply(g_, inertia, partials[j].v.c)};
-        for (std::size_t i = j; i < partials.size(); ++i) {
-            NodeId& sum = entry(partials[i].speed, partials[j].speed).rotation;
-            sum = g_.add(sum, dot(g_, partials[i].v, momentum));
-        }
+        const Vec3 momentum{body, multiply(g_, inertia, partials[j].v.c)};
+        for (std::size_t i = j; i < partials.size(); ++i)
+            add_entry(partials[i].speed, partials[j].speed, dot(g_, partials[i].v, momentum));
     }
 }
 
 void InertiaSums::add_resultant(std::span<const PartialVelocity> partials, const Vec3& resultant) {
     if (is_zero(g_, resultant)) return;
-    for (const PartialVelocity& p : partials) {
-        std::vector<ForceGroup>& groups = forces_[p.speed];
-        const std::size_t oldest = groups.size() > k_look_back ? groups.size() - k_look_back : 0;
-        bool merged = false;
-        for (std::size_t k = groups.size(); k-- > oldest && !merged;)
-            if (groups[k].v == p.v) {
-                groups[k].resultant = add(g_, groups[k].resultant, resultant);
-                merged = true;
-            }
-        if (!merged) groups.push_back({p.v, resultant});
+    for (const PartialVelocity& p : partials) forces_[p.speed].push_back(dot(g_, p.v, resultant));
+}
+
+void InertiaSums::add_generalized(std::size_t speed, NodeId force) { forces_[speed].push_back(force); }
+
+void InertiaSums::finish() {
+    for (std::size_t i = mass_.size(); i-- > 0;) {
+        const auto partials = kin_.partial_velocities(PointId(i));
+        const PointId base = kin_.base(PointId(i));
+        std::span<const PartialVelocity> shared;
+        if (base.valid() && inherits(partials, kin_.partial_velocities(base))) shared = kin_.partial_velocities(base);
+        std::vector<bool> fresh;
+        for (const PartialVelocity& p : partials) fresh.push_back(!contains(shared, p.speed));
+
+        if (const NodeId mass = mass_[i]; mass.valid()) {
+            for (std::size_t r = 0; r < partials.size(); ++r)
+                for (std::size_t s = 0; s <= r; ++s)
+                    if (fresh[r] || fresh[s])
+                        add_entry(partials[r].speed, partials[s].speed, g_.mul(mass, dot(g_, partials[r].v, partials[s].v)));
+            if (!shared.empty()) add_mass(base, mass);
+        }
+        if (const Vec3 resultant = resultant_[i]; resultant.frame.valid()) {
+            for (std::size_t r = 0; r < partials.size(); ++r)
+                if (fresh[r]) forces_[partials[r].speed].push_back(dot(g_, partials[r].v, resultant));
+            if (!shared.empty()) add_force(base, resultant);
+        }
     }
 }
 
-void InertiaSums::add_generalized(std::size_t speed, NodeId force) { loose_[speed] = g_.add(loose_[speed], force); }
-
 SparseMatrix InertiaSums::mass_matrix() {
-    SparseMatrix M{speeds_, speeds_, {}};
-    const NodeId zero = g_.constant(0);
-    std::sort(entries_.begin(), entries_.end(), [](const auto& p, const auto& q) { return p.first < q.first; });
-    std::vector<NodeId> terms;
-    for (const auto& [key, e] : entries_) {
-        terms.assign(1, e.rotation);
-        for (const MassGroup& group : e.groups) terms.push_back(g_.mul(group.mass, group.product));
-        if (const NodeId value = g_.sum(terms); value != zero)
+    const std::size_t n = forces_.size();
+    SparseMatrix M{n, n, {}};
+    std::vector<std::uint64_t> keys;
+    for (const auto& [key, terms] : entries_) keys.push_back(key);
+    std::sort(keys.begin(), keys.end());
+    for (const std::uint64_t key : keys)
+        if (const NodeId value = g_.sum(entries_.at(key)); !g_.is_constant(value, 0))
             M.entries.push_back({static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), value});
-    }
     return M;
 }
 
 std::vector<NodeId> InertiaSums::generalized_forces() {
-    std::vector<NodeId> f, terms;
-    for (std::size_t r = 0; r < speeds_; ++r) {
-        terms.assign(1, loose_[r]);
-        for (const ForceGroup& group : forces_[r]) terms.push_back(dot(g_, group.v, group.resultant));
-        f.push_back(g_.sum(terms));
-    }
+    std::vector<NodeId> f;
+    for (const auto& terms : forces_) f.push_back(g_.sum(terms));
     return f;
 }
 

@@ -1,9 +1,8 @@
-// The sums over masses behind M and f, with equal partial velocities merged.
+// The sums over masses behind M and f.
 //
-// M_rs = sum_i m_i v_r.v_s and f_r = sum_i v_r.R_i run over points that often share partial velocities (every point further out on a
-// chain does). Points with the same v_r and v_s contribute (sum m_i) v_r.v_s, and the resultants of points with the same v_r are
-// added before the dot product. Taken from the last point to the first, the partial sums are shared between the entries: a planar
-// chain of n links needs O(n^2) nodes instead of O(n^3).
+// M_rs = sum_i m_i v_r.v_s and f_r = sum_i v_r.R_i. A point that inherits all partial velocities of its base point (as along a chain
+// whose velocities live in one frame) hands its mass and its resultant down to the base, and only pairs with a new partial velocity
+// are formed here. The composite masses are shared by all entries: a planar chain of n links costs O(n^2) instead of O(n^3).
 #pragma once
 
 #include <cstdint>
@@ -17,40 +16,31 @@ namespace appell {
 
 class InertiaSums {
 public:
-    InertiaSums(Graph& graph, std::size_t speeds) : g_(graph), forces_(speeds), loose_(speeds, graph.constant(0)), speeds_(speeds) {}
+    explicit InertiaSums(Kinematics& kinematics);
 
-    // a point mass: all partial velocities in one frame
-    void add_mass(std::span<const PartialVelocity> partials, NodeId mass);
-    // the rotation of a body: partial angular velocities and inertia in the body's basis
-    void add_rotation(std::span<const PartialVelocity> partials, const Matrix3& inertia);
-    // resultant force on a point, or torque on a body, in the frame of its partial velocities
+    void add_mass(PointId point, NodeId mass);
+    // resultant force on a point, in the home frame of its velocity
+    void add_force(PointId point, const Vec3& resultant);
+    // the rotation of a body: inertia in the body's basis
+    void add_rotation(FrameId body, const Matrix3& inertia);
+    // force with given partial velocities (of a material point), or torque with partial angular velocities, in their frame
     void add_resultant(std::span<const PartialVelocity> partials, const Vec3& resultant);
     void add_generalized(std::size_t speed, NodeId force);
 
+    // Works off the points, last to first; call once, when everything is added.
+    void finish();
     [[nodiscard]] SparseMatrix mass_matrix();  // lower triangle
     [[nodiscard]] std::vector<NodeId> generalized_forces();
 
 private:
-    struct MassGroup {
-        std::array<NodeId, 3> v, w;
-        NodeId product, mass;
-    };
-    struct MassEntry {
-        std::vector<MassGroup> groups;
-        NodeId rotation;
-    };
-    struct ForceGroup {
-        Vec3 v, resultant;
-    };
+    void add_entry(std::uint32_t r, std::uint32_t s, NodeId term);
 
-    MassEntry& entry(std::uint32_t r, std::uint32_t s);
-
+    Kinematics& kin_;
     Graph& g_;
-    std::unordered_map<std::uint64_t, std::uint32_t> index_;  // (row, column) -> entries_
-    std::vector<std::pair<std::uint64_t, MassEntry>> entries_;
-    std::vector<std::vector<ForceGroup>> forces_;
-    std::vector<NodeId> loose_;
-    std::size_t speeds_;
+    std::vector<NodeId> mass_;     // by point, with what was handed down; invalid for none
+    std::vector<Vec3> resultant_;  // by point; frame invalid for none
+    std::unordered_map<std::uint64_t, std::vector<NodeId>> entries_;  // (row, column) -> terms
+    std::vector<std::vector<NodeId>> forces_;                         // by speed -> terms
 };
 
 }  // namespace appell

@@ -75,7 +75,7 @@ public:
 
 private:
     void on_point(PointId point, const MixedVector& force) {
-        sums_.add_resultant(kin_.partial_velocities(point), kin_.frames().express(force, kin_.velocity(point).frame));
+        sums_.add_force(point, kin_.frames().express(force, kin_.velocity(point).frame));
     }
     void on_pair(PointId first, PointId second, const MixedVector& force_on_first) {
         on_point(first, force_on_first);

@@ -42,6 +42,7 @@ public:
     // --- vectors, in the Newtonian frame
     [[nodiscard]] const Vec3& omega(FrameId frame) const { return field_.omega[frame.index()]; }
     [[nodiscard]] const Vec3& velocity(PointId point) const { return field_.velocity[point.index()]; }
+    [[nodiscard]] PointId base(PointId point) const { return places_[point.index()].base; }  // invalid for none
     [[nodiscard]] const MixedVector& position(PointId point) const { return positions_[point.index()]; }
     [[nodiscard]] std::span<const PartialVelocity> partial_velocities(PointId point) const { return point_partials_[point.index()]; }
     [[nodiscard]] std::span<const PartialVelocity> partial_omegas(FrameId frame) const { return frame_partials_[frame.index()]; }
