@@ -72,10 +72,7 @@ public:
     }
     [[nodiscard]] bool fixed() const { return every_ > 0; }
     [[nodiscard]] double count() const { return last_ + 1; }
-    [[nodiscard]] double next() const {
-        if (t0_ == 0 && index_ < last_) return direction_ * (index_ * every_);
-        return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_);
-    }
+    [[nodiscard]] double next() const { return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_); }
     void advance() { ++index_; }
     [[nodiscard]] bool done() const { return index_ > last_; }
 
@@ -213,8 +210,8 @@ private:
             bool moved = false;
             if (options_.project && !project(t, state_, &moved)) {
                 // the step may have been too bold for Newton's iteration: try a shorter one
-                if (!integrator_.retreat()) return stop(EndReason::projection_failed);
-                continue;
+                if (integrator_.retreat()) continue;
+                return stop(last_velocity_.rank < velocity_rank_ ? EndReason::rank_loss : EndReason::projection_failed);
             }
             if (!rows_inside(t)) return false;
             if (options_.project && integrator_.replace_state(state_, moved) != StepStatus::ok)
@@ -234,8 +231,10 @@ private:
         if (position.status != ProjectStatus::converged) return false;
         const ProjectReport velocity = velocity_.project(t, x, k_project_step);
         summary_.projections += velocity.corrections;
-        last_velocity_ = velocity.evaluation;
-        if (moved != nullptr) *moved = position.moved || velocity.moved;
+        if (moved != nullptr) {
+            last_velocity_ = velocity.evaluation;
+            *moved = position.moved || velocity.moved;
+        }
         return velocity.status == ProjectStatus::converged;
     }
 
