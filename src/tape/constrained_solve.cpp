@@ -100,6 +100,8 @@ ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
     column_scale_.resize(n_ + m_);
     row_order_.resize(n_ + m_);
     column_order_.resize(n_ + m_);
+    using std::pow;
+    least_pivot_ = pow(epsilon<R>(), R(2) / R(3));
     if (IsComplex<T>::value || n_ + m_ <= k_bordered_at_once) B_.resize(bordered_entries());
 }
 
@@ -128,15 +130,17 @@ bool ConstrainedSolver<T>::gather(const T* slots) {
     return finite;
 }
 
-// M = L L' by blocks; false when a pivot is lost in round-off of its diagonal entry
+// M = L L' by blocks; false when a pivot is close to the round-off of its diagonal entry
 template <class T>
 bool ConstrainedSolver<T>::factor_mass() {
     using std::sqrt;
     growth_ = 1;
+    // NOTE: a pivot this small has lost a third of its digits. The bordered matrix is slower and always at least as good, so it
+    // takes over well before the pivot is noise.
+    const R least = least_pivot_;
     for (const Block& block : blocks_) {
         T* const L = L_.data() + block.offset;
         const std::size_t size = block.size;
-        const R least = R(4 * static_cast<double>(size)) * epsilon<R>();
         for (std::size_t j = 0; j < size; ++j) {
             T* const row = L + j * size;
             const T diagonal = row[j];

@@ -2,9 +2,9 @@
 //
 // Real numbers, M positive definite: Cholesky M = L L' by uncoupled blocks, then a pivoted QR of L^-1 A' with its columns (the
 // rows of A) scaled to unit length. x and lambda come from Q and R, never from A M^-1 A', so that the condition of A is not
-// squared. Otherwise (M singular, or complex numbers): the bordered matrix over the independent rows, by LU with complete
-// pivoting, without conjugation, so that complex-step derivatives pass through. Dependent rows: lambda is the one of least norm,
-// b is checked for consistency. All memory is taken at construction.
+// squared. Otherwise (M singular or close to it, or complex numbers): the bordered matrix over the independent rows, by LU with
+// complete pivoting, without conjugation, so that complex-step derivatives pass through. Dependent rows: lambda is the one of
+// least norm, b is checked for consistency. All memory is taken at construction.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +76,7 @@ private:
     std::vector<Slot> f_slots_, b_slots_, x_slots_, lambda_slots_;
 
     std::vector<T> L_, inverse_diagonal_;  // Cholesky factors and 1 / L_jj
+    R least_pivot_;                        // of M, relative to its diagonal
     double growth_ = 1;                    // largest loss of size of a pivot of M, a cheap measure of its condition
     std::vector<T> A_;                     // rows of A in block order, m x n
     std::vector<R> Q_;                     // the rows made orthonormal, m x n

@@ -128,7 +128,7 @@ struct EvalReport {
     std::uint32_t solve = 0;            // which block the status is about; the number of blocks for outputs
     std::uint32_t rank = 0;             // of A, all blocks together; below the row count when rows are redundant
     bool redundant = false;             // some block had fewer independent rows than rows; its lambda is the one of least norm
-    bool bordered = false;              // some block had a singular M and was solved by its bordered matrix
+    bool bordered = false;              // some block had a (nearly) singular M and was solved by its bordered matrix
     double smallest_pivot = 1;          // least over the blocks: pivot of the last independent row, rows scaled to unit length
     double inconsistency = 0;           // largest relative disagreement of a dependent row with its b
     std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia

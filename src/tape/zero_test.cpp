@@ -47,6 +47,8 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
     return zero;
 }
 
-bool vanishes_identically(const Graph& graph, NodeId expression) { return identically_zero(graph, std::span(&expression, 1)).front(); }
+bool vanishes_identically(const Graph& graph, NodeId expression) {
+    return identically_zero(graph, std::span(&expression, 1)).front();
+}
 
 }  // namespace appell
