@@ -198,7 +198,7 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
                        },
                        [&](NodeId n) { return by_rates(n); },
                        [&](FrameId f) { return with_vectors ? raw.omega[f.index()] : zero_vector(g, f); }});
-    std::vector<NodeId> definitions;
+    std::vector<NodeId>& definitions = definitions_;
     for (const Speed& speed : m.speeds) definitions.push_back(to_rates.scalar(speed.definition));
 
     // --- Y and Z, and the inverse

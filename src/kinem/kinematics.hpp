@@ -36,6 +36,8 @@ public:
     [[nodiscard]] const SparseMatrix& K() const { return K_; }
     [[nodiscard]] std::span<const NodeId> k() const { return k_; }
     [[nodiscard]] std::span<const NodeId> coordinate_rates() const { return coordinate_rates_; }  // K u + k
+    // the speeds' definitions u = Y r + Z, in the rates q' (and those of quaternion frames)
+    [[nodiscard]] std::span<const NodeId> speed_definitions() const { return definitions_; }
     // what must not vanish for the speeds' definitions to be regular
     [[nodiscard]] std::span<const NodeId> determinants() const { return determinants_; }
 
@@ -78,7 +80,7 @@ private:
     std::vector<PointPlace> places_;
     std::vector<MixedVector> positions_;
     SparseMatrix K_;
-    std::vector<NodeId> k_, coordinate_rates_, determinants_;
+    std::vector<NodeId> k_, coordinate_rates_, determinants_, definitions_;
     VelocityField field_;
     TimeDerivative rate_bias_, rate_full_;
     std::vector<std::vector<PartialVelocity>> point_partials_, frame_partials_;

@@ -69,6 +69,7 @@ struct StartRate {
     std::size_t coordinate;
     double value;
     Span span;
+    bool fixed = false;
 };
 
 // turn about an axis fixed in both frames; the axis is given in the parent's (= the child's) basis and need not be a unit vector

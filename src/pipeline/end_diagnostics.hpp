@@ -1,0 +1,15 @@
+// Why a run ended, in the model's own words: reasons of `sim` become diagnostics with names, places and hints.
+#pragma once
+
+#include "base/diagnostics.hpp"
+#include "dynam/constrained_dynamics.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace appell {
+
+void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const Motion& motion, const SimulateSummary& summary);
+
+// true when the options are not usable
+[[nodiscard]] bool check_run_options(Diagnostics& diagnostics, const Model& model, const RunOptions& wanted, const SimulateOptions& options);
+
+}  // namespace appell

@@ -1,0 +1,300 @@
+#include "pipeline/lower_motion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dynam/multipliers.hpp"
+#include "expr/dependence.hpp"
+#include "expr/evaluate.hpp"
+#include "expr/substitute.hpp"
+
+namespace appell {
+
+namespace {
+
+// One Newton correction as a solve: M x - A' l = 0, A x = -phi for some rows, in new unknowns; its residuals raw and scaled.
+struct Correction {
+    ConstrainedSolve solve;
+    std::vector<NodeId> residual, scaled;
+};
+
+class MotionLowering {
+public:
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length)
+        : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
+        inputs_.push_back(length);
+    }
+
+    [[nodiscard]] Program rate() const {
+        ProgramSpec spec{inputs_, {multipliers_form(d_)}, {}};
+        const auto rates = d_.kinematics->coordinate_rates();
+        spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
+        std::vector<NodeId> ud;
+        for (const Speed& s : m_.speeds) ud.push_back(g_.symbol_node(s.rate));
+        spec.outputs.push_back({"ud", std::move(ud)});
+        return lower_program(g_, spec);
+    }
+
+    [[nodiscard]] Program observe(std::vector<NodeId> row) const {
+        return lower_program(g_, {inputs_, {multipliers_form(d_)}, {{"row", std::move(row)}}});
+    }
+
+    // onto the position rows: q moves by K ds with least ds' M ds
+    [[nodiscard]] Program position(bool hold_fixed) {
+        Correction c = correction(Level::position, "ds");
+        if (c.residual.empty()) return {};
+        if (hold_fixed)
+            for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
+                if (m_.coordinates[i].fixed) hold_coordinate(c.solve, i);
+        std::vector<NodeId> dq(m_.coordinates.size(), g_.constant(0));
+        for (const SparseEntry& e : d_.kinematics->K().entries)
+            dq[e.row] = g_.add(dq[e.row], g_.mul(e.value, g_.symbol_node(c.solve.x[e.column])));
+        return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"dq", dq}}});
+    }
+
+    // onto all rows at velocity level
+    [[nodiscard]] Program velocity(bool hold_fixed) {
+        Correction c = correction(Level::velocity, "du");
+        if (c.residual.empty()) return {};
+        if (hold_fixed) {
+            for (std::size_t i = 0; i < m_.speeds.size(); ++i)
+                if (m_.speeds[i].fixed) hold(c.solve, {{static_cast<std::uint32_t>(i), g_.constant(1)}});
+            for (const StartRate& rate : m_.start_rates)
+                if (rate.fixed) hold_coordinate(c.solve, rate.coordinate);
+        }
+        std::vector<NodeId> du;
+        for (const SymbolId x : c.solve.x) du.push_back(g_.symbol_node(x));
+        return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
+    }
+
+private:
+    Correction correction(Level level, const std::string& unknown) {
+        Correction c;
+        c.solve.M = d_.M;
+        c.solve.f.assign(m_.speeds.size(), g_.constant(0));
+        c.solve.A = {0, m_.speeds.size(), {}};
+        for (std::size_t i = 0; i < m_.speeds.size(); ++i)
+            c.solve.x.push_back(g_.add_symbol(fmt::format("{}{}", unknown, i + 1), SymbolKind::other));
+        std::vector<NodeId> squares;
+        for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
+        const NodeId size = level == Level::position ? g_.symbol_node(length_) : g_.make(Op::Sqrt, g_.sum(squares));
+        std::size_t next = 0;
+        for (std::size_t row = 0; row < d_.rows.size(); ++row) {
+            std::vector<NodeId> gradient;
+            const std::size_t first = next;
+            for (; next < d_.A.entries.size() && d_.A.entries[next].row == row; ++next) gradient.push_back(g_.pow(d_.A.entries[next].value, 2));
+            if (level == Level::position && d_.rows[row].level != Level::position) continue;
+            const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
+            const auto out_row = static_cast<std::uint32_t>(c.residual.size());
+            for (std::size_t k = first; k < next; ++k) c.solve.A.entries.push_back({out_row, d_.A.entries[k].column, d_.A.entries[k].value});
+            c.solve.b.push_back(g_.neg(phi));
+            c.solve.lambda.push_back(g_.add_symbol(fmt::format("l_{}{}", unknown, row + 1), SymbolKind::other));
+            c.residual.push_back(phi);
+            // |A_s| |u|, or |A_s| times the model's length; the floor only keeps 0/0 away
+            const NodeId scale = g_.make(Op::Max, g_.mul(g_.make(Op::Sqrt, g_.sum(gradient)), size), g_.constant(1e-280));
+            c.scaled.push_back(g_.div(phi, scale));
+        }
+        c.solve.A.rows = c.residual.size();
+        return c;
+    }
+
+    void hold(ConstrainedSolve& solve, const std::vector<std::pair<std::uint32_t, NodeId>>& row) {
+        for (const auto& [column, value] : row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), column, value});
+        ++solve.A.rows;
+        solve.b.push_back(g_.constant(0));
+        solve.lambda.push_back(g_.add_symbol(fmt::format("l_hold{}", solve.A.rows), SymbolKind::other));
+    }
+
+    void hold_coordinate(ConstrainedSolve& solve, std::size_t coordinate) {
+        std::vector<std::pair<std::uint32_t, NodeId>> row;
+        for (const SparseEntry& e : d_.kinematics->K().entries)
+            if (e.row == coordinate) row.emplace_back(e.column, e.value);
+        hold(solve, row);
+    }
+
+    const ConstrainedDynamics& d_;
+    const Model& m_;
+    Graph& g_;
+    std::vector<SymbolId> inputs_;
+    SymbolId length_;
+};
+
+// plots and outputs: vectors resolved, energies put in, multipliers of left-out rows zero
+class Observables {
+public:
+    explicit Observables(const ConstrainedDynamics& d) : d_(d), g_(d.graph()) {
+        substitution_.set(d.model->kinetic_energy, d.kinetic_energy);
+        substitution_.set(d.model->potential_energy, d.potential_energy);
+        substitution_.set(d.model->total_energy, g_.add(d.kinetic_energy, d.potential_energy));
+        std::map<SymbolId, bool> present;
+        for (const ConstraintRow& row : d.rows) present[row.multiplier] = true;
+        for (const Constraint& c : d.model->constraints)
+            for (const SymbolId lambda : c.multipliers)
+                if (!present.contains(lambda)) substitution_.set(lambda, g_.constant(0));
+    }
+    [[nodiscard]] NodeId operator()(NodeId written) { return substitute(g_, d_.kinematics->resolve(written), substitution_); }
+
+private:
+    const ConstrainedDynamics& d_;
+    Graph& g_;
+    Substitution substitution_;
+};
+
+// the Newtonian plane in which the paths of a plot move most, from their positions' structure
+RowLayout::PathPlane path_plane(Graph& g, const std::vector<Vec3>& paths) {
+    std::array<bool, 3> moves{};
+    for (const Vec3& p : paths)
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            moves[axis] = moves[axis] || depends_on(g, p.c[axis], SymbolKind::coordinate) || depends_on(g, p.c[axis], SymbolKind::time);
+    if (!moves[1] && moves[2]) return {0, 2};
+    if (!moves[0] && moves[1] && moves[2]) return {1, 2};
+    return {0, 1};
+}
+
+}  // namespace
+
+std::vector<SymbolId> program_inputs(const Model& model) {
+    std::vector<SymbolId> inputs{model.time};
+    for (const Coordinate& c : model.coordinates) inputs.push_back(c.q);
+    for (const Speed& s : model.speeds) inputs.push_back(s.u);
+    for (const Parameter& p : model.parameters) inputs.push_back(p.symbol);
+    for (const Input& i : model.inputs) inputs.push_back(i.symbol);
+    return inputs;
+}
+
+Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
+    Result<LoweredMotion> result;
+    Diagnostics& diagnostics = result.diagnostics;
+    const Model& m = *d.model;
+    Graph& g = d.graph();
+    Kinematics& kin = *d.kinematics;
+    LoweredMotion out;
+
+    // --- what a run needs and a derivation does not
+    std::vector<NodeId> used(d.f);
+    used.insert(used.end(), d.b.begin(), d.b.end());
+    for (const SparseEntry& e : d.M.entries) used.push_back(e.value);
+    for (const FunctionId f : opaque_functions_in(g, used))
+        diagnostics.add({Code::E0706, {}, fmt::format("function {} has no expression, so that a run has no values for it", g.function(f).name), "",
+                         "a function given by an expression", fmt::format("write function {}({}) = ...", g.function(f).name, fmt::join(g.function(f).arguments, ", "))});
+    for (const Input& input : m.inputs)
+        if (!input.value)
+            diagnostics.add({Code::E0707, input.span, fmt::format("input {} has no value", input.name), "", "a number for the run",
+                             fmt::format("write `input {} = 0`, or use --set {}=VALUE", input.name, input.name)});
+
+    // --- start values
+    std::vector<double> values(g.symbol_count(), 0);
+    values[m.time.index()] = m.run.from;
+    for (const Parameter& p : m.parameters) values[p.symbol.index()] = p.value;
+    for (const Input& i : m.inputs) values[i.symbol.index()] = i.value.value_or(0);
+    for (const Coordinate& c : m.coordinates) values[c.q.index()] = c.start;
+    for (const Speed& s : m.speeds) values[s.u.index()] = s.start;
+    const std::vector<double> determinants = evaluate<double>(g, kin.determinants(), values);
+    const bool singular = std::any_of(determinants.begin(), determinants.end(), [](double v) { return std::abs(v) < 1e-12; });
+    if (singular)
+        diagnostics.add({Code::E0605, m.speeds.front().span, "the definitions of the speeds are singular at the start values", "a vanishing determinant",
+                         "definitions that determine every q'", "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
+    if (diagnostics.has_errors()) return result;
+    std::vector<double> speed_start;
+    for (const Speed& s : m.speeds) speed_start.push_back(s.start);
+    if (!m.start_rates.empty()) {
+        // rates from the speeds' start values, the given ones replaced, and back through the definitions
+        const std::vector<double> rates = evaluate<double>(g, kin.coordinate_rates(), values);
+        for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].rate.index()] = rates[i];
+        for (const StartRate& rate : m.start_rates) values[m.coordinates[rate.coordinate].rate.index()] = rate.value;
+        speed_start = evaluate<double>(g, kin.speed_definitions(), values);
+    }
+    for (const Coordinate& c : m.coordinates) out.x0.push_back(c.start);
+    out.x0.insert(out.x0.end(), speed_start.begin(), speed_start.end());
+    for (const double v : out.x0)
+        if (!std::isfinite(v)) {
+            diagnostics.add({Code::E0803, {}, "a start value is not a finite number", "", "finite start values", "check the parameters in it"});
+            return result;
+        }
+
+    // the model's length: the farthest point at the start; positions are scaled by it
+    std::vector<NodeId> places;
+    for (std::size_t i = 0; i < m.points.size(); ++i) {
+        const Vec3 p = kin.frames().express(kin.position(PointId(i)), Model::newtonian());
+        places.insert(places.end(), p.c.begin(), p.c.end());
+    }
+    double length = 0;
+    for (const double c : evaluate<double>(g, places, values)) length = std::isfinite(c) ? std::max(length, std::abs(c)) : length;
+    const SymbolId length_symbol = g.add_symbol("length scale", SymbolKind::other);
+
+    // --- the observed row
+    Observables observable(d);
+    std::vector<NodeId> row;
+    std::vector<std::string>& columns = out.motion.columns;
+    const auto column = [&](std::string name, NodeId value) {
+        columns.push_back(std::move(name));
+        row.push_back(value);
+        return row.size() - 1;
+    };
+    RowLayout& layout = out.layout;
+    layout.coordinates = row.size();
+    for (const Coordinate& c : m.coordinates) column(c.name, g.symbol_node(c.q));
+    layout.speeds = row.size();
+    for (const Speed& s : m.speeds) column(s.name, g.symbol_node(s.u));
+    layout.multipliers = row.size();
+    for (const ConstraintRow& r : d.rows) column(g.symbol(r.multiplier).name, g.symbol_node(r.multiplier));
+    layout.residuals = row.size();
+    for (const ConstraintRow& r : d.rows)
+        if (r.level == Level::position) column(fmt::format("residual({})", r.name), r.position);
+    for (const ConstraintRow& r : d.rows)
+        column(r.level == Level::position ? fmt::format("residual({})'", r.name) : fmt::format("residual({})", r.name), r.velocity);
+    layout.kinetic = column("kinetic", d.kinetic_energy);
+    layout.potential = column("potential", d.potential_energy);
+    layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
+    layout.outputs = row.size();
+    for (const Output& o : m.outputs) column(o.name, observable(o.value));
+    layout.visible = row.size();
+    for (const Plot& plot : m.plots) {
+        std::vector<Vec3> paths;
+        for (const PlotTrace& trace : plot.traces)
+            if (trace.path.valid()) paths.push_back(kin.frames().express(kin.position(trace.path), Model::newtonian()));
+        const RowLayout::PathPlane plane = path_plane(g, paths);
+        const std::size_t x = plot.x.valid() ? column("", observable(plot.x)) : RowLayout::k_time;
+        std::vector<RowLayout::TraceColumns> traces;
+        for (const PlotTrace& trace : plot.traces) {
+            if (trace.path.valid()) {
+                const Vec3 p = kin.frames().express(kin.position(trace.path), Model::newtonian());
+                const std::size_t across = column("", p.c[static_cast<std::size_t>(plane.across)]);
+                traces.push_back({across, column("", p.c[static_cast<std::size_t>(plane.up)])});
+            } else {
+                traces.push_back({x, column("", observable(trace.y))});
+            }
+        }
+        layout.plots.push_back(std::move(traces));
+    }
+
+    // --- programs
+    Motion& motion = out.motion;
+    motion.coordinates = m.coordinates.size();
+    motion.speeds = m.speeds.size();
+    motion.velocity_rows = d.rows.size();
+    motion.position_rows =
+        static_cast<std::size_t>(std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level == Level::position; }));
+    for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
+    for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
+    motion.parameters.push_back(length > 0 ? length : 1);
+    MotionLowering lowering(d, length_symbol);
+    motion.rate = lowering.rate();
+    motion.observe = lowering.observe(std::move(row));
+    motion.position = lowering.position(false);
+    motion.velocity = lowering.velocity(false);
+    motion.start_position = lowering.position(true);
+    motion.start_velocity = lowering.velocity(true);
+    for (const Frame& frame : m.frames)
+        if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
+    out.nodes = g.size();
+    out.instructions = motion.rate.instructions.size();
+    result.value = std::move(out);
+    return result;
+}
+
+}  // namespace appell

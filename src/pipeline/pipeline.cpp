@@ -1,0 +1,112 @@
+#include "pipeline/pipeline.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/number_format.hpp"
+#include "pipeline/end_diagnostics.hpp"
+
+namespace appell {
+
+Derivation derive(const ModelText& text) {
+    Derivation out;
+    try {
+        out.timer.start("read");
+        Result<Model> model = read_model(text.name, text.text, text.include, text.options, out.sources);
+        out.diagnostics.append(model.diagnostics);
+        if (!model.ok()) return out;
+        out.model = std::make_shared<const Model>(std::move(*model));
+        out.timer.start("derive");
+        Result<ConstrainedDynamics> dynamics = derive_dynamics(out.model);
+        out.diagnostics.append(dynamics.diagnostics);
+        if (dynamics.ok()) out.dynamics = std::move(*dynamics);
+        out.timer.stop();
+    } catch (const NodeLimitReached& limit) {
+        out.timer.stop();
+        out.diagnostics.add({Code::E0708, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+    }
+    return out;
+}
+
+std::optional<Check> check(Derivation& derivation) {
+    if (!derivation.ok()) return std::nullopt;
+    Result<LoweredMotion> lowered = lower_motion(*derivation.dynamics);
+    derivation.diagnostics.append(lowered.diagnostics);
+    if (!lowered.ok()) return std::nullopt;
+    const Model& m = *derivation.model;
+    // a run of no length: start values onto the constraints, one evaluation of everything
+    SimulateOptions options;
+    options.t0 = options.t1 = m.run.from;
+    const SimulateSummary summary = simulate(lowered->motion, lowered->x0, options, [](double, std::span<const double>) {});
+    add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, summary);
+    if (derivation.diagnostics.has_errors()) return std::nullopt;
+    Check out;
+    out.coordinates = m.coordinates.size();
+    out.speeds = m.speeds.size();
+    out.quaternions = lowered->motion.quaternions.size();
+    for (const ConstraintRow& row : derivation.dynamics->rows) ++(row.level == Level::position ? out.position_rows : out.velocity_rows);
+    out.rank = summary.rank;
+    out.freedoms = out.speeds - out.rank;
+    out.moved = summary.moved;
+    out.start = summary.x_start;
+    return out;
+}
+
+std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
+    if (!derivation.ok()) return std::nullopt;
+    const Model& m = *derivation.model;
+    Run out;
+    out.options.t0 = wanted.from.value_or(m.run.from);
+    const double duration = wanted.duration.value_or(m.run.duration);
+    out.options.t1 = out.options.t0 + duration;
+    // without a spacing: 500 rows
+    out.options.every = wanted.every.value_or(m.run.every.value_or(std::abs(duration) / 500));
+    out.options.rtol = wanted.rtol.value_or(m.run.rtol);
+    out.options.atol = wanted.atol.value_or(m.run.atol);
+    out.options.project = wanted.stabilize.value_or(m.run.stabilize) == "project";
+    out.options.max_steps = wanted.max_steps;
+    out.options.max_rows = wanted.max_rows;
+    if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
+    try {
+        derivation.timer.start("lower");
+        Result<LoweredMotion> lowered = lower_motion(*derivation.dynamics);
+        derivation.diagnostics.append(lowered.diagnostics);
+        if (!lowered.ok()) {
+            derivation.timer.stop();
+            return std::nullopt;
+        }
+        out.layout = lowered->layout;
+        out.columns = lowered->motion.columns;
+        out.nodes = lowered->nodes;
+        out.instructions = lowered->instructions;
+        derivation.timer.start("simulate");
+        const auto expected = static_cast<std::size_t>(std::min(1e6, std::abs(duration) / std::max(out.options.every, 1e-300))) + 2;
+        out.table.reserve(expected * out.width());
+        out.summary = simulate(
+            lowered->motion, lowered->x0, out.options,
+            [&](double t, std::span<const double> row) {
+                out.table.push_back(t);
+                out.table.insert(out.table.end(), row.begin(), row.end());
+            },
+            progress);
+        derivation.timer.stop();
+        add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);
+    } catch (const NodeLimitReached& limit) {
+        derivation.timer.stop();
+        derivation.diagnostics.add({Code::E0708, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < out.rows(); ++i) {
+        const double energy = out.at(i, out.layout.energy);
+        if (i == 0) out.energy.start = energy;
+        out.energy.end = energy;
+        out.energy.largest_change = std::max(out.energy.largest_change, std::abs(energy - out.energy.start));
+        for (const std::size_t column : {out.layout.kinetic, out.layout.potential, out.layout.energy})
+            out.energy.largest = std::max(out.energy.largest, std::abs(out.at(i, column)));
+    }
+    return out;
+}
+
+}  // namespace appell

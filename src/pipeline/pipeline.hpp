@@ -1,0 +1,84 @@
+// The few functions a newcomer reads first: text in, values out. Nothing here touches files, the terminal, signals or threads; the
+// caller does (app/). The stages, in order: read (lang), derive (kinem, dynam), lower (tape), simulate (sim).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/phase_timer.hpp"
+#include "dynam/constrained_dynamics.hpp"
+#include "lang/read_model.hpp"
+#include "pipeline/lower_motion.hpp"
+#include "sim/simulate.hpp"
+
+namespace appell {
+
+struct ModelText {
+    std::string name;  // as the user named it
+    std::string text;
+    IncludeLoader include;
+    ReadOptions options;
+};
+
+// A model read and its dynamics derived; what is missing has its reasons in the diagnostics.
+struct Derivation {
+    SourceSet sources;
+    Diagnostics diagnostics;
+    std::shared_ptr<const Model> model;
+    std::optional<ConstrainedDynamics> dynamics;
+    PhaseTimer timer;
+
+    [[nodiscard]] bool ok() const { return dynamics.has_value() && !diagnostics.has_errors(); }
+};
+
+[[nodiscard]] Derivation derive(const ModelText& text);
+
+// Counts at the start state, after the start values were moved onto the constraints.
+struct Check {
+    std::size_t coordinates = 0, speeds = 0, quaternions = 0;
+    std::size_t position_rows = 0, velocity_rows = 0;  // rows by the level they are written at
+    std::size_t rank = 0;                              // independent rows
+    std::size_t freedoms = 0;                          // speeds - rank
+    std::vector<Moved> moved;
+    std::vector<double> start;  // q, u on the constraints
+};
+
+// Adds what it finds to the derivation's diagnostics; no value when the model can not be started.
+[[nodiscard]] std::optional<Check> check(Derivation& derivation);
+
+struct RunOptions {
+    std::optional<double> from, duration, every, rtol, atol;  // what the model's own `run` says is replaced
+    std::optional<std::string> formulation, integrator, stabilize;
+    std::size_t max_steps = 500'000'000;
+    std::size_t max_rows = 20'000'000;
+};
+
+struct EnergyBalance {
+    double start = 0, end = 0;
+    double largest = 0;         // of |kinetic|, |potential|, |energy| over all rows
+    double largest_change = 0;  // of the total energy from its start
+};
+
+struct Run {
+    SimulateOptions options;  // as used
+    SimulateSummary summary;
+    EnergyBalance energy;
+    RowLayout layout;
+    std::vector<std::string> columns;  // visible ones first
+    std::vector<double> table;         // row by row: t, columns (visible and for plots)
+    std::size_t nodes = 0, instructions = 0;
+
+    [[nodiscard]] std::size_t width() const { return 1 + columns.size(); }
+    [[nodiscard]] std::size_t rows() const { return table.size() / width(); }
+    [[nodiscard]] double at(std::size_t row, std::size_t column) const { return table[row * width() + 1 + column]; }
+    [[nodiscard]] double t(std::size_t row) const { return table[row * width()]; }
+};
+
+// Simulates. A run that ended early still has its rows; the reason is among the derivation's diagnostics.
+[[nodiscard]] std::optional<Run> run(Derivation& derivation, const RunOptions& options, const Progress& progress = {});
+
+}  // namespace appell
