@@ -5,6 +5,7 @@
 
 #include "expr/print_naming.hpp"
 #include "expr/print_style.hpp"
+#include "expr/print_tidy.hpp"
 
 namespace appell {
 
@@ -54,6 +55,15 @@ private:
     Style style_;
 };
 
+// Tidying serves readers; nobody reads what is larger, and its tables would cost more than the graph itself.
+constexpr std::size_t k_tidy_nodes = 100'000;
+
+bool small_enough_to_tidy(const Graph& graph, std::span<const NodeId> roots) {
+    if (graph.size() <= k_tidy_nodes) return true;
+    Sweep sweep;
+    return sweep.collect(graph, roots).size() <= k_tidy_nodes;
+}
+
 constexpr std::size_t k_message_expression = 120;
 constexpr std::size_t k_message = 200;
 
@@ -76,6 +86,10 @@ std::string free_prefix(const Graph& graph, std::string prefix) {
 }
 
 Printed print(const Graph& graph, std::span<const NodeId> roots, const PrintOptions& options) {
+    if (options.tidy && small_enough_to_tidy(graph, roots)) {
+        TidyBackend backend(graph, options.notation);
+        return print_with(graph, roots, options, backend);
+    }
     PlainBackend backend(graph, options.notation);
     return print_with(graph, roots, options, backend);
 }

@@ -36,7 +36,7 @@ std::string_view latex_function(Op op) {
     }
 }
 
-std::size_t wrapped(const Piece& p, Binding at_least) { return p.length + (p.binding < at_least ? 2 : 0); }
+std::size_t wrapped(const Piece& p, Binding at_least) { return p.length + (p.text_binding < at_least ? 2 : 0); }
 
 }  // namespace
 
@@ -66,6 +66,7 @@ Piece Style::pi() const { return {latex_ ? "\\pi" : "pi", Binding::atom, 2}; }
 Piece Style::number(double value) const {
     std::string text = round_trip(value);
     Piece p{text, std::signbit(value) ? Binding::sum : Binding::atom, text.size()};
+    p.minus = std::signbit(value);
     if (!latex_) return p;
     if (std::isinf(value)) {
         p.text = value > 0 ? "\\infty" : "-\\infty";
@@ -81,25 +82,19 @@ Piece Style::number(double value) const {
 
 Piece Style::sum(const Piece& left, const Piece& right, bool minus) const {
     const Piece x = as_number(left), y = as_number(right);
-    Piece p;
-    p.binding = Binding::sum;
-    p.text = x.text;
     // a + -b is a - b
-    if (!minus && y.text.starts_with('-') && y.binding == Binding::sum && y.text.find(' ') == std::string::npos) {
-        p.text += " - " + y.text.substr(1);
-        p.length = x.length + 2 + y.length;
-        return p;
-    }
+    if (!minus && y.minus) return {x.text + " - " + y.text.substr(1), Binding::sum, x.length + 2 + y.length};
     const bool wrap = y.binding == Binding::sum && (minus || y.text.starts_with('-'));
-    p.text += minus ? " - " : " + ";
-    p.text += wrap ? parenthesised(y.text) : y.text;
-    p.length = x.length + 3 + y.length + (wrap ? 2 : 0);
-    return p;
+    const std::size_t parentheses = y.text_binding == Binding::sum && (minus || y.text.starts_with('-')) ? 2 : 0;
+    return {x.text + (minus ? " - " : " + ") + (wrap ? parenthesised(y.text) : y.text), Binding::sum,
+            x.length + 3 + y.length + parentheses};
 }
 
 Piece Style::negative(const Piece& operand) const {
     const Piece x = as_number(operand);
-    return {"-" + enclosed(x, Binding::product), Binding::sum, 1 + wrapped(x, Binding::product)};
+    Piece p{"-" + enclosed(x, Binding::product), Binding::sum, 1 + wrapped(x, Binding::product)};
+    p.minus = true;
+    return p;
 }
 
 Piece Style::product(const Piece& left, const Piece& right) const {
@@ -117,7 +112,7 @@ Piece Style::quotient(const Piece& left, const Piece& right) const {
     const Piece x = as_number(left), y = as_number(right);
     const std::size_t length = wrapped(x, Binding::product) + 1 + wrapped(y, Binding::power);
     // a fraction needs no parentheses inside, nor in a product; only as the base of a power
-    if (latex_) return {"\\frac{" + x.text + "}{" + y.text + "}", Binding::power, length};
+    if (latex_) return {"\\frac{" + x.text + "}{" + y.text + "}", Binding::power, Binding::product, length};
     return {enclosed(x, Binding::product) + "/" + enclosed(y, Binding::power), Binding::product, length};
 }
 
@@ -161,7 +156,7 @@ Piece Style::function(Op op, std::span<const Piece* const> o) const {
             const Piece x = as_number(*o[0]), y = as_number(*o[1]);
             p.text = x.text + (op == Op::Less ? " < " : latex_ ? " \\le " : " <= ") + y.text;
             p.length = x.length + y.length + 4;
-            p.binding = Binding::sum;
+            p.binding = p.text_binding = Binding::sum;
             p.condition = true;
             return p;
         }
@@ -242,7 +237,7 @@ Piece Style::time_derivative(const Piece& vector, std::uint32_t frame) const {
     const std::size_t length = vector.length + name.size() + 6;
     if (!latex_) return {"dt(" + vector.text + ", " + name + ")", Binding::atom, length};
     return {"\\frac{{}^{" + latex_name(name) + "}\\mathrm{d}}{\\mathrm{d} t}" + enclosed(vector, Binding::atom), Binding::product,
-            length};
+            Binding::atom, length};
 }
 
 Piece Style::as_number(const Piece& p) const {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "expr/graph.hpp"
 #include "expr/print.hpp"
@@ -16,11 +17,18 @@ namespace appell {
 enum class Binding : std::uint8_t { sum, product, power, atom };
 
 struct Piece {
+    Piece() = default;
+    Piece(std::string t, Binding b, std::size_t l) : Piece(std::move(t), b, b, l) {}
+    Piece(std::string t, Binding b, Binding in_text, std::size_t l)
+        : text(std::move(t)), binding(b), text_binding(in_text), length(l) {}
+
     std::string text;
     Binding binding = Binding::atom;
-    std::size_t length = 0;
-    std::uint32_t head = 0;  // LaTeX functions: where an exponent goes, \sin^2(x); 0 behind the text
-    bool condition = false;  // a comparison: true or false rather than a number
+    Binding text_binding = Binding::atom;  // as plain text, for the length
+    std::size_t length = 0;                // as plain text
+    std::uint32_t head = 0;                // LaTeX functions: where an exponent goes, \sin^2(x); 0 behind the text
+    bool condition = false;                // a comparison: true or false rather than a number
+    bool minus = false;                    // one term with its minus sign in front
 };
 
 class Style {

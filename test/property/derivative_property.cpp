@@ -7,7 +7,7 @@
 #include "expr/differentiate.hpp"
 #include "expr/evaluate.hpp"
 #include "support/many_digits.hpp"
-#include "support/random_expr.hpp"
+#include "support/random_expressions.hpp"
 
 namespace appell {
 namespace {

@@ -6,7 +6,7 @@
 #include "expr/linear_split.hpp"
 #include "expr/substitute.hpp"
 #include "support/many_digits.hpp"
-#include "support/random_expr.hpp"
+#include "support/random_expressions.hpp"
 
 namespace appell {
 namespace {

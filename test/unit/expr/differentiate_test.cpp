@@ -9,7 +9,7 @@
 #include "expr/linear_split.hpp"
 #include "expr/print.hpp"
 #include "expr/substitute.hpp"
-#include "support/random_expr.hpp"
+#include "support/random_expressions.hpp"
 
 namespace appell {
 namespace {

@@ -8,7 +8,7 @@
 #include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 #include "expr/evaluate.hpp"
-#include "support/random_expr.hpp"
+#include "support/random_expressions.hpp"
 
 namespace appell {
 namespace {
