@@ -4,6 +4,7 @@
 #include "base/diagnostics.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "pipeline/pipeline.hpp"
+#include "sim/motion.hpp"
 
 namespace appell {
 

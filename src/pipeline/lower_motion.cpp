@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -144,8 +145,8 @@ private:
     Substitution substitution_;
 };
 
-// the Newtonian plane in which the paths of a plot move most, from their positions' structure
-RowLayout::PathPlane path_plane(Graph& g, const std::vector<Vec3>& paths) {
+// the Newtonian plane in which the paths of a plot move, from their positions' structure
+std::pair<int, int> path_plane(Graph& g, const std::vector<Vec3>& paths) {
     std::array<bool, 3> moves{};
     for (const Vec3& p : paths)
         for (std::size_t axis = 0; axis < 3; ++axis)
@@ -257,19 +258,19 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
         std::vector<Vec3> paths;
         for (const PlotTrace& trace : plot.traces)
             if (trace.path.valid()) paths.push_back(kin.frames().express(kin.position(trace.path), Model::newtonian()));
-        const RowLayout::PathPlane plane = path_plane(g, paths);
+        RowLayout::PlotColumns where;
+        std::tie(where.across, where.up) = path_plane(g, paths);
         const std::size_t x = plot.x.valid() ? column("", observable(plot.x)) : RowLayout::k_time;
-        std::vector<RowLayout::TraceColumns> traces;
         for (const PlotTrace& trace : plot.traces) {
             if (trace.path.valid()) {
                 const Vec3 p = kin.frames().express(kin.position(trace.path), Model::newtonian());
-                const std::size_t across = column("", p.c[static_cast<std::size_t>(plane.across)]);
-                traces.push_back({across, column("", p.c[static_cast<std::size_t>(plane.up)])});
+                const std::size_t across = column("", p.c[static_cast<std::size_t>(where.across)]);
+                where.traces.push_back({across, column("", p.c[static_cast<std::size_t>(where.up)])});
             } else {
-                traces.push_back({x, column("", observable(trace.y))});
+                where.traces.push_back({x, column("", observable(trace.y))});
             }
         }
-        layout.plots.push_back(std::move(traces));
+        layout.plots.push_back(std::move(where));
     }
 
     // --- programs

@@ -5,25 +5,10 @@
 #include <vector>
 
 #include "dynam/constrained_dynamics.hpp"
+#include "report/run_record.hpp"
 #include "sim/motion.hpp"
 
 namespace appell {
-
-// Where things are in a trajectory row (after t). Columns from `visible` on serve the plots only.
-struct RowLayout {
-    std::size_t coordinates = 0, speeds = 0, multipliers = 0, residuals = 0;  // begin of each group
-    std::size_t kinetic = 0, potential = 0, energy = 0;
-    std::size_t outputs = 0;
-    std::size_t visible = 0;
-    struct TraceColumns {
-        std::size_t x, y;  // x of a trace against time is k_time
-    };
-    static constexpr std::size_t k_time = static_cast<std::size_t>(-1);
-    std::vector<std::vector<TraceColumns>> plots;  // by plot and trace
-    struct PathPlane {
-        int across = 0, up = 1;  // Newtonian axes drawn
-    };
-};
 
 struct LoweredMotion {
     Motion motion;

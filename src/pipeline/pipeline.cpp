@@ -7,6 +7,7 @@
 
 #include "base/number_format.hpp"
 #include "pipeline/end_diagnostics.hpp"
+#include "pipeline/lower_motion.hpp"
 
 namespace appell {
 
@@ -59,8 +60,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     const Model& m = *derivation.model;
     Run out;
     out.options.t0 = wanted.from.value_or(m.run.from);
-    const double duration = wanted.duration.value_or(m.run.duration);
-    out.options.t1 = out.options.t0 + duration;
+    out.options.t1 = wanted.until.value_or(out.options.t0 + m.run.duration);
+    const double duration = out.options.t1 - out.options.t0;
     // without a spacing: 500 rows
     out.options.every = wanted.every.value_or(m.run.every.value_or(std::abs(duration) / 500));
     out.options.rtol = wanted.rtol.value_or(m.run.rtol);
@@ -106,6 +107,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         for (const std::size_t column : {out.layout.kinetic, out.layout.potential, out.layout.energy})
             out.energy.largest = std::max(out.energy.largest, std::abs(out.at(i, column)));
     }
+    out.phases = derivation.timer.phases();
     return out;
 }
 

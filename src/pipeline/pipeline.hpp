@@ -12,8 +12,7 @@
 #include "base/phase_timer.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "lang/read_model.hpp"
-#include "pipeline/lower_motion.hpp"
-#include "sim/simulate.hpp"
+#include "report/run_record.hpp"
 
 namespace appell {
 
@@ -51,31 +50,10 @@ struct Check {
 [[nodiscard]] std::optional<Check> check(Derivation& derivation);
 
 struct RunOptions {
-    std::optional<double> from, duration, every, rtol, atol;  // what the model's own `run` says is replaced
+    std::optional<double> from, until, every, rtol, atol;  // what the model's own `run` says is replaced
     std::optional<std::string> formulation, integrator, stabilize;
     std::size_t max_steps = 500'000'000;
     std::size_t max_rows = 20'000'000;
-};
-
-struct EnergyBalance {
-    double start = 0, end = 0;
-    double largest = 0;         // of |kinetic|, |potential|, |energy| over all rows
-    double largest_change = 0;  // of the total energy from its start
-};
-
-struct Run {
-    SimulateOptions options;  // as used
-    SimulateSummary summary;
-    EnergyBalance energy;
-    RowLayout layout;
-    std::vector<std::string> columns;  // visible ones first
-    std::vector<double> table;         // row by row: t, columns (visible and for plots)
-    std::size_t nodes = 0, instructions = 0;
-
-    [[nodiscard]] std::size_t width() const { return 1 + columns.size(); }
-    [[nodiscard]] std::size_t rows() const { return table.size() / width(); }
-    [[nodiscard]] double at(std::size_t row, std::size_t column) const { return table[row * width() + 1 + column]; }
-    [[nodiscard]] double t(std::size_t row) const { return table[row * width()]; }
 };
 
 // Simulates. A run that ended early still has its rows; the reason is among the derivation's diagnostics.

@@ -1,0 +1,278 @@
+#include "commands.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/color.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/number_format.hpp"
+#include "gallery.hpp"
+#include "model_files.hpp"
+#include "report/equations.hpp"
+#include "report/files.hpp"
+#include "report/run_files.hpp"
+
+namespace appell {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+volatile std::sig_atomic_t g_stop = 0;  // set by SIGINT and SIGTERM; the run looks at it between steps
+
+double parse_number(std::string_view option, const std::string& text, const std::string& value) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size() || value.empty())
+        throw UsageError(fmt::format("{} {}: '{}' is not a number", option, text, value));
+    return number;
+}
+
+std::pair<std::string, double> name_and_number(std::string_view option, const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) throw UsageError(fmt::format("{} wants NAME=VALUE, not '{}'", option, text));
+    return {text.substr(0, equals), parse_number(option, text, text.substr(equals + 1))};
+}
+
+ReadOptions read_options(const SharedOptions& shared) {
+    ReadOptions options;
+    for (const std::string& text : shared.set) options.set.insert(name_and_number("--set", text));
+    const std::map<std::string, std::size_t Limits::*> limits{
+        {"source_bytes", &Limits::source_bytes}, {"include_depth", &Limits::include_depth}, {"nesting", &Limits::nesting},
+        {"statements", &Limits::statements},     {"family_size", &Limits::family_size},     {"nodes", &Limits::nodes},
+        {"diagnostics", &Limits::diagnostics},   {"output_rows", &Limits::output_rows},     {"steps", &Limits::steps}};
+    for (const std::string& text : shared.limit) {
+        const auto [name, value] = name_and_number("--limit", text);
+        const auto found = limits.find(name);
+        if (found == limits.end()) {
+            std::vector<std::string> names;
+            for (const auto& [known, member] : limits) names.push_back(known);
+            throw UsageError(fmt::format("--limit {}: the limits are {}", text, fmt::join(names, ", ")));
+        }
+        if (!(value >= 1) || value > 4e9 || value != std::floor(value)) throw UsageError(fmt::format("--limit {}: a whole number from 1 to 4e9 is needed", text));
+        options.limits.*(found->second) = static_cast<std::size_t>(value);
+    }
+    return options;
+}
+
+void show(const Diagnostics& diagnostics, const SourceSet& sources) {
+    const bool colour = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+    for (const Diagnostic& d : diagnostics.all()) {
+        std::string text = render(d, sources);
+        if (colour) {
+            // the first word tells the severity
+            const std::size_t head = text.find(':');
+            const auto style = fmt::emphasis::bold | fmt::fg(d.severity() == Severity::error     ? fmt::terminal_color::red
+                                                             : d.severity() == Severity::warning ? fmt::terminal_color::yellow
+                                                                                                 : fmt::terminal_color::cyan);
+            text = fmt::format(style, "{}", text.substr(0, head)) + text.substr(head);
+        }
+        fmt::print(stderr, "{}\n", text);
+    }
+}
+
+// a model file read and derived; problems are shown
+struct Loaded {
+    Derivation derivation;
+    std::string text;
+};
+Loaded load(const std::string& file, const SharedOptions& shared) {
+    Loaded out;
+    Result<ModelText> text = read_model_file(file, read_options(shared));
+    if (!text.ok()) {
+        out.derivation.diagnostics.append(text.diagnostics);
+        return out;
+    }
+    out.text = text->text;
+    out.derivation = derive(*text);
+    return out;
+}
+
+// the end of every command: diagnostics as text on standard error, or as JSON on standard output when there is nothing better
+int finish(const Derivation& derivation, const SharedOptions& shared, bool json_printed) {
+    if (!shared.json)
+        show(derivation.diagnostics, derivation.sources);
+    else if (!json_printed)
+        fmt::print("{}", Json{{"schema", 1}, {"diagnostics", Json::parse(diagnostics_json(derivation.diagnostics, derivation.sources))}}.dump(2) + "\n");
+    return derivation.diagnostics.has_errors() ? 1 : 0;
+}
+
+std::string plural(std::size_t count, std::string_view word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
+
+}  // namespace
+
+int check_command(const std::string& file, const SharedOptions& shared) {
+    Loaded loaded = load(file, shared);
+    Derivation& d = loaded.derivation;
+    const std::optional<Check> found = check(d);
+    if (found && shared.json) {
+        Json out{{"schema", 1},
+                 {"system", d.model->name},
+                 {"coordinates", found->coordinates},
+                 {"speeds", found->speeds},
+                 {"position_rows", found->position_rows},
+                 {"velocity_rows", found->velocity_rows},
+                 {"independent_rows", found->rank},
+                 {"freedoms", found->freedoms},
+                 {"diagnostics", Json::parse(diagnostics_json(d.diagnostics, d.sources))}};
+        fmt::print("{}\n", out.dump(2));
+    } else if (found) {
+        const Model& m = *d.model;
+        fmt::print("{}{}\n", m.name, m.title.empty() ? "" : ": " + m.title);
+        fmt::print("  {}, {}{}\n", plural(found->coordinates, "coordinate"), plural(found->speeds, "speed"),
+                   found->quaternions ? fmt::format(" ({} kept at unit norm)", plural(found->quaternions, "quaternion")) : "");
+        for (const ConstraintRow& row : d.dynamics->rows)
+            fmt::print("  constraint {}: {} ({} level)\n", row.name, m.constraints[row.constraint].text, row.level == Level::position ? "position" : "velocity");
+        const std::size_t rows = found->position_rows + found->velocity_rows;
+        if (rows > 0) fmt::print("  {}, {} independent at the start\n", plural(rows, "constraint row"), found->rank);
+        fmt::print("  {}: {} speeds - {} independent rows\n", found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
+                   found->speeds, found->rank);
+    }
+    return finish(d, shared, found.has_value());
+}
+
+int derive_command(const std::string& file, const std::string& format, const SharedOptions& shared) {
+    Loaded loaded = load(file, shared);
+    const Derivation& d = loaded.derivation;
+    const bool ok = d.ok();
+    if (ok) {
+        if (shared.json || format == "json")
+            fmt::print("{}", equations_json(*d.dynamics));
+        else
+            fmt::print("{}", format == "latex" ? equations_latex(*d.dynamics) : equations_text(*d.dynamics));
+    }
+    return finish(d, shared, ok);
+}
+
+int run_command(const std::string& file, RunCommand command, const SharedOptions& shared) {
+    const ReadOptions read = read_options(shared);
+    Loaded loaded = load(file, shared);
+    Derivation& d = loaded.derivation;
+    if (!d.ok()) return finish(d, shared, false);
+    // the folder first: a run that could not be written must not be waited for
+    const std::string out = command.out.empty() ? d.model->name + ".out" : command.out;
+    Result<OutputFolder> folder = OutputFolder::create(out);
+    d.diagnostics.append(folder.diagnostics);
+    if (!folder.ok()) return finish(d, shared, false);
+
+    command.options.max_steps = read.limits.steps;
+    command.options.max_rows = read.limits.output_rows;
+    std::signal(SIGINT, [](int) { g_stop = 1; });
+    std::signal(SIGTERM, [](int) { g_stop = 1; });
+    const double t0 = command.options.from.value_or(d.model->run.from);
+    const double t1 = command.options.until.value_or(t0 + d.model->run.duration);
+    const bool terminal = isatty(STDERR_FILENO) != 0 && !shared.json;
+    int shown = -1;
+    const std::optional<Run> result = run(d, command.options, [&](double t) {
+        if (terminal) {
+            const int percent = static_cast<int>(100 * (t - t0) / (t1 - t0));
+            if (percent != shown && percent % 5 == 0) {
+                shown = percent;
+                fmt::print(stderr, "\rsimulating: {:3}%", percent);
+                std::fflush(stderr);
+            }
+        }
+        return g_stop == 0;
+    });
+    if (terminal && shown >= 0) fmt::print(stderr, "\r{:20}\r", "");
+    if (!result || result->rows() == 0) return finish(d, shared, false);
+
+    // --- files: all, or none
+    const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, APPELL_VERSION);
+    Diagnostics writing;
+    {
+        std::vector<std::string> columns{"t"};
+        columns.insert(columns.end(), result->columns.begin(), result->columns.begin() + static_cast<std::ptrdiff_t>(result->layout.visible));
+        CsvWriter csv(folder->staged("trajectory.csv"), columns);
+        for (std::size_t i = 0; i < result->rows(); ++i)
+            csv.row(std::span(result->table).subspan(i * result->width(), 1 + result->layout.visible));
+        writing.append(csv.finish());
+    }
+    writing.append(folder->write("summary.json", summary));
+    writing.append(folder->write("model.appell", loaded.text));
+    std::vector<std::string> plots;
+    for (const NamedPlot& plot : run_plots(*d.model, *result)) {
+        plots.push_back(plot.name + ".svg");
+        writing.append(folder->write(plots.back(), plot.svg));
+    }
+    if (!writing.has_errors()) writing.append(folder->commit());
+    d.diagnostics.append(writing);
+    if (writing.has_errors()) return finish(d, shared, false);
+
+    if (shared.json) {
+        fmt::print("{}", summary);
+    } else {
+        const SimulateSummary& s = result->summary;
+        fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end), s.steps, s.rejected, result->rows());
+        if (!d.dynamics->rows.empty())
+            fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n", short_number(std::max(s.position_scaled, s.velocity_scaled), 3),
+                       short_number(std::max(s.position_residual, s.velocity_residual), 3));
+        fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start), short_number(result->energy.largest_change, 3));
+        fmt::print("results in {}/: trajectory.csv, summary.json, {}\n", out, fmt::join(plots, ", "));
+    }
+    return finish(d, shared, true);
+}
+
+int gallery_command(const std::string& name, const SharedOptions& shared) {
+    // the title is in the `system` line
+    const auto title = [](const std::string& text) -> std::string {
+        const std::size_t system = text.starts_with("system ") ? 0 : text.find("\nsystem ");
+        if (system == std::string::npos) return "";
+        const std::size_t line_end = text.find('\n', system + 1), open = text.find('"', system);
+        if (open == std::string::npos || open > line_end) return "";
+        return text.substr(open + 1, text.find('"', open + 1) - open - 1);
+    };
+    if (name.empty()) {
+        if (shared.json) {
+            Json list = Json::array();
+            for (const GalleryModel& model : gallery()) list.push_back({{"name", model.name}, {"title", title(model.text)}});
+            fmt::print("{}\n", Json{{"schema", 1}, {"models", list}}.dump(2));
+        } else {
+            std::size_t width = 0;
+            for (const GalleryModel& model : gallery()) width = std::max(width, model.name.size());
+            for (const GalleryModel& model : gallery()) fmt::print("{:<{}}  {}\n", model.name, width, title(model.text));
+            fmt::print("\n`appell gallery NAME` copies one into this folder.\n");
+        }
+        return 0;
+    }
+    for (const GalleryModel& model : gallery()) {
+        if (model.name != name) continue;
+        const std::string file = name + ".appell";
+        std::error_code error;
+        Diagnostics problems;
+        if (std::filesystem::exists(file, error))
+            problems.add({Code::E0816, {}, fmt::format("{} exists already", file), "", "a folder without it", "move it away first; nothing was written"});
+        else
+            problems = write_file(file, model.text);
+        show(problems, SourceSet{});
+        if (!problems.has_errors()) fmt::print("{}\n", file);
+        return problems.has_errors() ? 1 : 0;
+    }
+    std::vector<std::string> names;
+    for (const GalleryModel& model : gallery()) names.push_back(model.name);
+    const std::string near = nearest_name(name, names);
+    throw UsageError(fmt::format("the gallery has no model '{}'{}", name, near.empty() ? "; `appell gallery` lists them" : fmt::format("; did you mean {}?", near)));
+}
+
+int explain_command(const std::string& code, const SharedOptions& shared) {
+    const std::optional<Code> found = find_code(code);
+    if (!found) throw UsageError(fmt::format("there is no diagnostic {}; codes look like E0101 and stand in brackets behind `error`", code));
+    const CodeInfo& row = info(*found);
+    if (shared.json)
+        fmt::print("{}\n", Json{{"schema", 1}, {"code", row.name}, {"title", row.title}, {"explanation", row.explanation}}.dump(2));
+    else
+        fmt::print("{}: {}\n\n{}\n", row.name, row.title, row.explanation);
+    return 0;
+}
+
+}  // namespace appell

@@ -1,0 +1,34 @@
+// The commands, one function each. Each returns the process's exit code: 0 good, 1 the model or the run has a problem.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/pipeline.hpp"
+
+namespace appell {
+
+struct SharedOptions {
+    bool json = false;
+    std::vector<std::string> set;    // name=value
+    std::vector<std::string> limit;  // name=value
+};
+
+struct RunCommand {
+    RunOptions options;
+    std::string out;  // folder; empty: named after the system
+};
+
+int check_command(const std::string& file, const SharedOptions& shared);
+int derive_command(const std::string& file, const std::string& format, const SharedOptions& shared);
+int run_command(const std::string& file, RunCommand command, const SharedOptions& shared);
+int gallery_command(const std::string& name, const SharedOptions& shared);
+int explain_command(const std::string& code, const SharedOptions& shared);
+
+// Wrong usage found after parsing: a --set or --limit that is not name=value.
+class UsageError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace appell

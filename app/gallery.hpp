@@ -1,0 +1,16 @@
+// The gallery's models, carried by the program (made by cmake/embed_gallery.cmake).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace appell {
+
+struct GalleryModel {
+    std::string name;
+    std::string text;
+};
+
+[[nodiscard]] const std::vector<GalleryModel>& gallery();
+
+}  // namespace appell

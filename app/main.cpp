@@ -1,0 +1,72 @@
+// The command line: argument parsing only. Exit codes: 0 good, 1 the model or the run has a problem, 2 wrong usage.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "commands.hpp"
+
+int main(int argc, char** argv) {
+    using namespace appell;
+    CLI::App app{"appell: equations of motion, constraint forces and simulation from one text file"};
+    app.set_version_flag("--version", std::string("appell ") + APPELL_VERSION);
+    app.require_subcommand(1);
+    app.failure_message(CLI::FailureMessage::simple);
+
+    SharedOptions shared;
+    std::string file, format = "text", name, code;
+    RunCommand run;
+    const auto with_model = [&](CLI::App* command) {
+        command->add_option("FILE", file, "the model file")->required();
+        command->add_flag("--json", shared.json, "print JSON, for machines");
+        command->add_option("--set", shared.set, "NAME=VALUE: another parameter, input, size or start value (SI)");
+        command->add_option("--limit", shared.limit, "NAME=N: another limit");
+    };
+
+    CLI::App* check = app.add_subcommand("check", "read the model, count its freedoms, find its problems");
+    with_model(check);
+
+    CLI::App* derive = app.add_subcommand("derive", "print the equations of motion");
+    with_model(derive);
+    derive->add_option("--to", format, "text, latex or json")->check(CLI::IsMember({"text", "latex", "json"}));
+
+    CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/trajectory.csv, DIR/summary.json and plots");
+    with_model(simulate);
+    simulate->add_option("--out", run.out, "DIR for the results; default SYSTEM.out");
+    simulate->add_option("--from", run.options.from, "start time, in seconds");
+    simulate->add_option("--until", run.options.until, "end time, in seconds");
+    simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds");
+    simulate->add_option("--rtol", run.options.rtol, "relative tolerance");
+    simulate->add_option("--atol", run.options.atol, "absolute tolerance");
+    simulate->add_option("--formulation", run.options.formulation, "multipliers");
+    simulate->add_option("--integrator", run.options.integrator, "dopri5");
+    simulate->add_option("--stabilize", run.options.stabilize, "project or none");
+
+    CLI::App* gallery = app.add_subcommand("gallery", "list the example models, or copy one here");
+    gallery->add_option("NAME", name, "the model to copy");
+    gallery->add_flag("--json", shared.json, "print JSON, for machines");
+
+    CLI::App* explain = app.add_subcommand("explain", "explain a diagnostic");
+    explain->add_option("CODE", code, "such as E0101")->required();
+    explain->add_flag("--json", shared.json, "print JSON, for machines");
+
+    try {
+        app.parse(argc, argv);
+        if (check->parsed()) return check_command(file, shared);
+        if (derive->parsed()) return derive_command(file, format, shared);
+        if (simulate->parsed()) return run_command(file, run, shared);
+        if (gallery->parsed()) return gallery_command(name, shared);
+        return explain_command(code, shared);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    } catch (const UsageError& error) {
+        fmt::print(stderr, "appell: {}\n", error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "appell: {}\n", error.what());
+        return 1;
+    }
+}

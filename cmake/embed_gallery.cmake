@@ -1,0 +1,12 @@
+# Writes the gallery's model files into one C++ source, so that the program carries them: -DOUT=file -DFOLDER=gallery
+file(GLOB MODELS ${FOLDER}/*.appell)
+list(SORT MODELS)
+set(TEXT "#include \"gallery.hpp\"\n\nnamespace appell {\n\nconst std::vector<GalleryModel>& gallery() {\n    static const std::vector<GalleryModel> models{\n")
+foreach(model ${MODELS})
+  get_filename_component(name ${model} NAME_WE)
+  file(READ ${model} content)
+  string(APPEND TEXT "        {\"${name}\", R\"appell(${content})appell\"},\n")
+endforeach()
+string(APPEND TEXT "    };\n    return models;\n}\n\n}  // namespace appell\n")
+file(WRITE ${OUT}.new "${TEXT}")
+file(COPY_FILE ${OUT}.new ${OUT} ONLY_IF_DIFFERENT)

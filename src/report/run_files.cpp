@@ -1,0 +1,146 @@
+#include "report/run_files.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/svg_plot.hpp"
+
+namespace appell {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinities; they become null
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json to_json(const Diagnostics& diagnostics, const SourceSet& sources) {
+    Json out = Json::array();
+    for (const Diagnostic& d : diagnostics.all()) {
+        Json entry{{"code", info(d.code).name},
+                   {"severity", d.severity() == Severity::error ? "error" : d.severity() == Severity::warning ? "warning" : "note"},
+                   {"message", d.message}};
+        if (d.span.known()) {
+            const LineColumn at = sources.locate(d.span.file, d.span.begin);
+            entry["file"] = sources.file(d.span.file).name;
+            entry["line"] = at.line;
+            entry["column"] = at.column;
+        }
+        if (!d.found.empty()) entry["found"] = d.found;
+        if (!d.expected.empty()) entry["expected"] = d.expected;
+        if (!d.hint.empty()) entry["hint"] = d.hint;
+        out.push_back(std::move(entry));
+    }
+    return out;
+}
+
+std::string with_unit(const std::string& label, const std::optional<Dimension>& dimension) {
+    return dimension && !dimension->none() ? fmt::format("{} [{}]", label, si_text(*dimension)) : label;
+}
+
+Curve curve_of(const Run& run, std::string label, std::size_t x, std::size_t y) {
+    Curve curve{std::move(label), {}, {}};
+    for (std::size_t i = 0; i < run.rows(); ++i) {
+        curve.x.push_back(x == RowLayout::k_time ? run.t(i) : run.at(i, x));
+        curve.y.push_back(run.at(i, y));
+    }
+    return curve;
+}
+
+// file names keep letters and digits
+std::string file_name(const std::string& words) {
+    std::string out;
+    for (const char c : words) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (plain)
+            out += c;
+        else if (!out.empty() && out.back() != '_')
+            out += '_';
+    }
+    while (!out.empty() && out.back() == '_') out.pop_back();
+    return out.substr(0, 60);
+}
+
+}  // namespace
+
+std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) { return to_json(diagnostics, sources).dump(2) + "\n"; }
+
+std::string summary_json(const Model& m, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources, std::string_view version) {
+    const SimulateSummary& s = run.summary;
+    Json out;
+    out["schema"] = 1;
+    out["appell"] = version;
+    out["system"] = m.name;
+    out["title"] = m.title;
+    out["reason"] = name(s.reason);
+    out["t_start"] = run.options.t0;
+    out["t_end"] = number(s.t_end);
+    out["options"] = {{"formulation", "multipliers"}, {"integrator", "dopri5"}, {"rtol", run.options.rtol}, {"atol", run.options.atol},
+                      {"every", run.options.every}, {"stabilize", run.options.project ? "project" : "none"}};
+    out["rows"] = run.rows();
+    out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
+    out["evaluations"] = s.evaluations;
+    out["projections"] = s.projections;
+    out["constraints"] = {{"rank", s.rank}, {"redundant", s.redundant}, {"smallest_pivot", number(s.smallest_pivot)}};
+    out["residuals"] = {{"position", {{"raw", number(s.position_residual)}, {"scaled", number(s.position_scaled)}}},
+                        {"velocity", {{"raw", number(s.velocity_residual)}, {"scaled", number(s.velocity_scaled)}}}};
+    const double relative = run.energy.largest > 0 ? run.energy.largest_change / run.energy.largest : 0;
+    out["energy"] = {{"start", number(run.energy.start)}, {"end", number(run.energy.end)}, {"largest_change", number(run.energy.largest_change)},
+                     {"largest_change_relative", number(relative)}};
+    out["start_moved"] = Json::array();
+    for (const Moved& moved : s.moved)
+        out["start_moved"].push_back({{"name", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name}, {"from", number(moved.from)}, {"to", number(moved.to)}});
+    out["parameters"] = Json::object();
+    for (const Parameter& p : m.parameters) out["parameters"][p.name] = number(p.value);
+    out["sizes"] = {{"coordinates", m.coordinates.size()}, {"speeds", m.speeds.size()}, {"nodes", run.nodes}, {"instructions", run.instructions}};
+    out["seconds"] = Json::object();
+    for (const auto& [phase, seconds] : run.phases) out["seconds"][phase] = seconds;
+    out["diagnostics"] = to_json(diagnostics, sources);
+    return out.dump(2) + "\n";
+}
+
+std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
+    std::vector<NamedPlot> out;
+    const auto emit = [&](const std::string& name, const PlotSpec& spec) {
+        out.push_back({fmt::format("{:02}_{}", out.size() + 1, file_name(name)), render_svg(spec)});
+    };
+    static constexpr const char* k_axes[] = {"x", "y", "z"};
+    const std::string& newton = m.frame(Model::newtonian()).name;
+    for (std::size_t i = 0; i < m.plots.size(); ++i) {
+        const Plot& plot = m.plots[i];
+        const RowLayout::PlotColumns& where = run.layout.plots[i];
+        PlotSpec spec;
+        const bool paths = !plot.traces.empty() && plot.traces.front().path.valid();
+        spec.equal_axes = spec.mark_start = paths;
+        if (paths) {
+            spec.x_label = fmt::format("{}.{} [m]", newton, k_axes[where.across]);
+            spec.y_label = fmt::format("{}.{} [m]", newton, k_axes[where.up]);
+        } else {
+            spec.x_label = plot.x.valid() ? with_unit(plot.x_label, plot.x_dimension) : "t [s]";
+        }
+        std::vector<std::string> names;
+        for (std::size_t k = 0; k < plot.traces.size(); ++k) {
+            const PlotTrace& trace = plot.traces[k];
+            spec.curves.push_back(curve_of(run, paths ? trace.label : with_unit(trace.label, trace.dimension), where.traces[k].x, where.traces[k].y));
+            names.push_back(trace.label);
+        }
+        if (!paths && plot.traces.size() == 1) spec.y_label = spec.curves.front().label;
+        spec.title = m.title;
+        emit(fmt::format("{}", fmt::join(names, "_")), spec);
+    }
+    PlotSpec energy{m.title, "t [s]", "energy [J]", {}};
+    energy.curves = {curve_of(run, "kinetic", RowLayout::k_time, run.layout.kinetic), curve_of(run, "potential", RowLayout::k_time, run.layout.potential),
+                     curve_of(run, "total", RowLayout::k_time, run.layout.energy)};
+    emit("energy", energy);
+    if (run.layout.kinetic > run.layout.residuals) {
+        PlotSpec residuals{m.title, "t [s]", "constraint residual", {}};
+        for (std::size_t c = run.layout.residuals; c < run.layout.kinetic; ++c) residuals.curves.push_back(curve_of(run, run.columns[c], RowLayout::k_time, c));
+        emit("residuals", residuals);
+    }
+    return out;
+}
+
+}  // namespace appell

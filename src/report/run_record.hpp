@@ -1,0 +1,53 @@
+// A finished run as data: the table of rows, where its columns are, how it ended. Filled by `pipeline`, written out by this folder.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/simulate.hpp"
+
+namespace appell {
+
+// Where things are in a trajectory row (after t). Columns from `visible` on serve the plots only.
+struct RowLayout {
+    std::size_t coordinates = 0, speeds = 0, multipliers = 0, residuals = 0;  // begin of each group
+    std::size_t kinetic = 0, potential = 0, energy = 0;
+    std::size_t outputs = 0;
+    std::size_t visible = 0;
+
+    static constexpr std::size_t k_time = static_cast<std::size_t>(-1);
+    struct TraceColumns {
+        std::size_t x, y;  // x of a trace against time is k_time
+    };
+    struct PlotColumns {
+        std::vector<TraceColumns> traces;
+        int across = 0, up = 1;  // Newtonian axes that paths are drawn in
+    };
+    std::vector<PlotColumns> plots;  // by plot of the model
+};
+
+struct EnergyBalance {
+    double start = 0, end = 0;
+    double largest = 0;         // of |kinetic|, |potential|, |energy| over all rows
+    double largest_change = 0;  // of the total energy from its start
+};
+
+struct Run {
+    SimulateOptions options;  // as used
+    SimulateSummary summary;
+    EnergyBalance energy;
+    RowLayout layout;
+    std::vector<std::string> columns;  // visible ones first
+    std::vector<double> table;         // row by row: t, columns (visible and for plots)
+    std::size_t nodes = 0, instructions = 0;
+    std::vector<std::pair<std::string, double>> phases;  // seconds
+
+    [[nodiscard]] std::size_t width() const { return 1 + columns.size(); }
+    [[nodiscard]] std::size_t rows() const { return table.size() / width(); }
+    [[nodiscard]] double at(std::size_t row, std::size_t column) const { return table[row * width() + 1 + column]; }
+    [[nodiscard]] double t(std::size_t row) const { return table[row * width()]; }
+};
+
+}  // namespace appell
