@@ -56,12 +56,13 @@ private:
 };
 
 // Tidying serves readers; nobody reads what is larger, and its tables would cost more than the graph itself.
-constexpr std::size_t k_tidy_nodes = 100'000;
+constexpr std::size_t k_tidy_nodes = 30'000;
+constexpr std::size_t k_tidy_nodes_of_message = 2'000;
 
-bool small_enough_to_tidy(const Graph& graph, std::span<const NodeId> roots) {
-    if (graph.size() <= k_tidy_nodes) return true;
+bool small_enough(const Graph& graph, std::span<const NodeId> roots, std::size_t nodes) {
+    if (graph.size() <= nodes) return true;
     Sweep sweep;
-    return sweep.collect(graph, roots).size() <= k_tidy_nodes;
+    return sweep.collect(graph, roots).size() <= nodes;
 }
 
 constexpr std::size_t k_message_expression = 120;
@@ -86,7 +87,7 @@ std::string free_prefix(const Graph& graph, std::string prefix) {
 }
 
 Printed print(const Graph& graph, std::span<const NodeId> roots, const PrintOptions& options) {
-    if (options.tidy && small_enough_to_tidy(graph, roots)) {
+    if (options.tidy && small_enough(graph, roots, k_tidy_nodes)) {
         TidyBackend backend(graph, options.notation);
         return print_with(graph, roots, options, backend);
     }
@@ -97,6 +98,7 @@ Printed print(const Graph& graph, std::span<const NodeId> roots, const PrintOpti
 std::string to_text(const Graph& graph, NodeId root) {
     PrintOptions options;
     options.max_length = k_message_expression;
+    options.tidy = small_enough(graph, std::span(&root, 1), k_tidy_nodes_of_message);
     const Printed printed = print(graph, std::span(&root, 1), options);
     std::string text = printed.expressions.front();
     // the last definitions are the ones the expression itself speaks of
@@ -118,6 +120,7 @@ std::string to_latex(const Graph& graph, NodeId root) {
     PrintOptions options;
     options.notation = Notation::latex;
     options.max_length = k_message_expression;
+    options.tidy = small_enough(graph, std::span(&root, 1), k_tidy_nodes_of_message);
     const Printed printed = print(graph, std::span(&root, 1), options);
     std::string text = printed.expressions.front();
     // cut between definitions only: half a formula would not compile

@@ -75,7 +75,7 @@ public:
 private:
     static constexpr std::size_t k_shared_length = 20;  // shorter forms are repeated rather than named
     static constexpr std::size_t k_cut_length = 8;      // naming less than this does not help
-    static constexpr std::size_t k_attempt_factor = 4;
+    static constexpr std::size_t k_attempt_factor = 10;
 
     struct Slot {
         Form form{};

@@ -215,9 +215,10 @@ Piece TidyBackend::piece(const Sum& sum, bool vector) const {
 }
 
 std::string TidyBackend::render(const Form& form) {
-    // products of what is left when common factors are taken out are looked up, not made, in const code: make them here
-    if (form.sum.size() > 1) (void)as_term(form.sum);
-    return style_.as_number(piece(form.sum, form.vector)).text;
+    const Sum sum = grouped(form.sum);
+    // products of what is left when common factors are taken out are looked up in const code: make them here
+    if (sum.size() > 1) (void)as_term(sum);
+    return style_.as_number(piece(sum, form.vector)).text;
 }
 
 void TidyBackend::mark(const Sum& sum, std::vector<bool>& seen, std::vector<bool>& names) const {

@@ -61,8 +61,8 @@ std::vector<std::uint64_t> TidyBackend::key_of(const AtomInfo& atom) {
 }
 
 TidyBackend::Atom TidyBackend::intern(AtomInfo atom) {
-    const auto [found, added] = atom_ids_.try_emplace(key_of(atom), static_cast<Atom>(atoms_.size()));
-    if (!added) return found->second;
+    std::vector<std::uint64_t> key = key_of(atom);
+    if (const auto found = atom_ids_.find(key); found != atom_ids_.end()) return found->second;
     // the text of the arguments is known: their atoms are older
     std::vector<Piece> pieces;
     for (const Sum& sum : atom.arguments) pieces.push_back(piece(sum));
@@ -81,8 +81,10 @@ TidyBackend::Atom TidyBackend::intern(AtomInfo atom) {
         case Kind::sum: atom.piece = pieces.front(); break;
     }
     rank(atom);
+    const Atom id = static_cast<Atom>(atoms_.size());
+    atom_ids_.emplace(std::move(key), id);
     atoms_.push_back(std::move(atom));
-    return found->second;
+    return id;
 }
 
 std::optional<TidyBackend::Atom> TidyBackend::find_function(Op op, const Sum& argument) const {

@@ -76,6 +76,8 @@ private:
         bool has_sum = false;  // a factor is a sum
         bool has_trig = false;
     };
+    static constexpr int k_first_variable_rank = 20;  // parameters and functions of them rank below
+
     // a sum as one term: content times a sum that has none
     struct Content {
         Ratio c;
@@ -112,6 +114,7 @@ private:
     bool collapse_term(Sum& sum, std::size_t at);
     std::optional<Sum> expanded(const Sum& sum);
     Sum flattened(const Sum& sum);
+    Sum grouped(const Sum& sum);
     Sum sum_of_angles(Op op, const Sum& a, const Sum& b, bool minus, const Ratio& c, std::vector<Factor> rest);
 
     // --- order and text (print_order.cpp)

@@ -23,8 +23,9 @@ std::vector<Factor> changed(const std::vector<Factor>& factors, std::initializer
     return out;
 }
 
-constexpr std::size_t k_expanded_terms = 64;
+constexpr std::size_t k_expanded_terms = 128;
 constexpr int k_expanded_power = 3;
+constexpr int k_expanded_levels = 4;
 
 }  // namespace
 
@@ -52,12 +53,16 @@ TidyBackend::Sum TidyBackend::flattened(const Sum& sum) {
 TidyBackend::Sum TidyBackend::cleaned(Sum sum) {
     while (collapse_once(sum)) {
     }
-    if (std::optional<Sum> other = expanded(sum)) {
+    // sums inside sums open one level at a time; what pays may be further down
+    Sum best = sum;
+    std::optional<Sum> other = expanded(sum);
+    for (int level = 0; other && level < k_expanded_levels; ++level) {
         while (collapse_once(*other)) {
         }
-        if (length(*other) < length(sum)) return std::move(*other);
+        if (length(*other) < length(best)) best = *other;
+        other = expanded(*other);
     }
-    return sum;
+    return best;
 }
 
 bool TidyBackend::collapse_once(Sum& sum) {
@@ -166,6 +171,24 @@ std::optional<TidyBackend::Sum> TidyBackend::expanded(const Sum& sum) {
         if (out.size() > k_expanded_terms) return std::nullopt;
     }
     return out;
+}
+
+// Terms that differ in parameters only become one: m1 l sin(q) + m2 l sin(q) = l (m1 + m2) sin(q). For the text alone: in the
+// forms themselves it would keep terms from meeting.
+TidyBackend::Sum TidyBackend::grouped(const Sum& sum) {
+    if (sum.size() < 3) return sum;
+    std::map<std::vector<Factor>, Sum> groups;  // by what is no parameter
+    for (const Term& term : sum) {
+        std::vector<Factor> variable;
+        for (const Factor& f : monos_[term.mono].factors)
+            if (atoms_[f.atom].rank >= k_first_variable_rank) variable.push_back(f);
+        groups[std::move(variable)].push_back(term);
+    }
+    if (groups.size() == 1 || groups.size() == sum.size()) return sum;
+    Sum out;
+    for (const auto& [variable, terms] : groups)
+        out = added(out, variable.empty() || terms.size() == 1 ? terms : Sum{as_term(terms)}, false);
+    return length(out) < length(sum) ? out : sum;
 }
 
 }  // namespace appell
