@@ -1,0 +1,347 @@
+// Loads, constraints, start values, outputs, plots and the plan of the run.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "lang/elaborator.hpp"
+
+namespace appell {
+
+namespace {
+
+constexpr Dimension k_length = Dimension::of(1, 0, 0), k_time = Dimension::of(0, 0, 1), k_force = Dimension::of(1, 1, -2),
+                    k_energy = Dimension::of(2, 1, -2), k_power = Dimension::of(2, 1, -3);
+
+}  // namespace
+
+void Elaborator::elaborate_gravity(const Instance& instance) {
+    const Part& part = instance.statement->parts.front();
+    const Value value =
+        vector(part.expr, instance.environment, places::load, Dimension::of(1, 0, -2), "a gravitational acceleration");
+    if (!value.poison()) builder_->load({GravityLoad{value.node}, written(instance.statement->span), instance.statement->span});
+}
+
+void Elaborator::elaborate_force(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    const Value force = vector(statement.find(Role::value)->expr, environment, places::load, k_force, "a force");
+    const SyntaxName& name = statement.find(Role::on)->name;
+    const Part* at = statement.find(Role::at);
+    const Part* from = statement.find(Role::from);
+    ForceLoad load;
+    bool good = !force.poison();
+    const Value on = value_of(name, environment, places::anywhere);
+    if (on.type == ValueType::point) {
+        load.point = PointId(on.first);
+        if (at != nullptr) {
+            fail(Code::E0401, at->span, "only a force on a body is given a point by `at`", "a force on a point",
+                 "a force on a body");
+            good = false;
+        }
+    } else if (on.type == ValueType::frame) {
+        load.body = FrameId(on.first);
+        const auto body = bodies_.find(full_name(name, environment));
+        if (at != nullptr) {
+            const auto point = point_of(at->name, environment);
+            good = good && point;
+            if (point) load.point = *point;
+        } else if (body != bodies_.end()) {
+            load.point = body->second.second;
+        } else {
+            fail(Code::E0401, name.span, "a force on a frame needs a point", "no `at`", "`at POINT`");
+            good = false;
+        }
+    } else {
+        if (!on.poison())
+            fail(Code::E0401, name.span, "a force acts on a point or a body", std::string(describe(on.type)),
+                 "a point or a body");
+        good = false;
+    }
+    std::optional<PointId> opposite;
+    if (from != nullptr) {
+        opposite = point_of(from->name, environment);
+        good = good && opposite;
+    }
+    if (!good) return;
+    load.force = force.node;
+    const std::string text = written(statement.span);
+    builder_->load({load, text, statement.span});
+    if (opposite)
+        builder_->load({ForceLoad{*opposite, FrameId{}, graph().vneg(force.node)}, text + " (opposite)", statement.span});
+}
+
+void Elaborator::elaborate_torque(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    const Value torque = vector(statement.find(Role::value)->expr, environment, places::load, k_energy, "a torque");
+    const auto body = frame_of(statement.find(Role::on)->name, environment);
+    std::optional<FrameId> reaction = FrameId{};
+    if (const Part* from = statement.find(Role::from)) reaction = frame_of(from->name, environment);
+    if (torque.poison() || !body || !reaction) return;
+    builder_->load({TorqueLoad{*body, *reaction, torque.node}, written(statement.span), statement.span});
+}
+
+void Elaborator::elaborate_spring(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    const auto first = point_of(statement.parts[0].name, environment), second = point_of(statement.parts[1].name, environment);
+    const Value stiffness =
+        scalar(statement.find(Role::stiffness)->expr, environment, places::load, k_force / k_length, "a stiffness");
+    const Part* part = statement.find(Role::length);
+    NodeId length = graph().constant(0);
+    if (part != nullptr) {
+        const Value value = scalar(part->expr, environment, places::load, k_length, "a length");
+        if (value.poison()) return;
+        length = value.node;
+    }
+    if (!first || !second || stiffness.poison()) return;
+    builder_->load({SpringLoad{*first, *second, stiffness.node, length}, written(statement.span), statement.span});
+}
+
+void Elaborator::elaborate_damper(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    const auto first = point_of(statement.parts[0].name, environment), second = point_of(statement.parts[1].name, environment);
+    const Value coefficient = scalar(statement.find(Role::coefficient)->expr, environment, places::load,
+                                     k_force * k_time / k_length, "a damping coefficient");
+    if (!first || !second || coefficient.poison()) return;
+    builder_->load({DamperLoad{*first, *second, coefficient.node}, written(statement.span), statement.span});
+}
+
+void Elaborator::elaborate_load(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const SyntaxName& name = statement.find(Role::on)->name;
+    const Value force = scalar(statement.find(Role::value)->expr, instance.environment, places::load);
+    const std::string full = full_name(name, instance.environment);
+    if (full.empty()) return;
+    const Entity* entity = lookup(full, name.name, name.span);
+    if (entity == nullptr) return;
+    if (entity->kind != EntityKind::speed || name.primes > 0) {
+        fail(Code::E0401, name.span, "a generalized force acts on a speed", fmt::format("{} `{}`", describe(entity->kind), full),
+             "a speed", entity->kind == EntityKind::coordinate ? fmt::format("declare one: speed u = {}'", full) : "");
+        return;
+    }
+    // its power is force times speed
+    if (entity->value.dimension)
+        expect_dimension(force, k_power / *entity->value.dimension, "the generalized force", statement.find(Role::value)->span);
+    if (!force.poison()) builder_->load({GeneralizedLoad{entity->index, force.node}, written(statement.span), statement.span});
+}
+
+void Elaborator::elaborate_potential(const Instance& instance) {
+    const Part& part = instance.statement->parts.front();
+    const Value value = scalar(part.expr, instance.environment, places::potential, k_energy, "a potential energy");
+    if (!value.poison()) builder_->load({PotentialLoad{value.node}, written(instance.statement->span), instance.statement->span});
+}
+
+void Elaborator::elaborate_constraint(Entity& entity) {
+    const std::vector<Part>& parts = entity.instance.statement->parts;
+    const std::uint32_t environment = entity.instance.environment;
+    struct Row {
+        NodeId phi;
+        Span span;
+    };
+    std::vector<Row> rows;
+    bool good = true;
+    for (std::size_t i = entity.part + 1; i < parts.size(); ++i) {
+        if (parts[i].role != Role::left) continue;
+        const bool equation = i + 1 < parts.size() && parts[i + 1].role == Role::right;
+        const Value left = evaluate(parts[i].expr, environment, places::constraint);
+        if (!equation) {
+            if (left.type == ValueType::relation)
+                rows.push_back({left.node, parts[i].span});
+            else
+                good = false;
+            continue;
+        }
+        const Value right = evaluate(parts[i + 1].expr, environment, places::constraint);
+        const Span span = join(parts[i].span, parts[i + 1].span);
+        if (left.poison() || right.poison()) {
+            good = false;
+            continue;
+        }
+        const auto spatial = [&](const Value& v) { return v.type == ValueType::vector || v.type == ValueType::point; };
+        const bool scalars = left.type == ValueType::scalar && right.type == ValueType::scalar;
+        const bool vectors = (spatial(left) && (spatial(right) || is_zero(right))) || (spatial(right) && is_zero(left));
+        if (!scalars && !vectors) {
+            fail(Code::E0401, span, "the two sides of an equation do not fit together",
+                 fmt::format("{} and {}", describe(left.type), describe(right.type)), "two scalars or two vectors");
+            good = false;
+            continue;
+        }
+        if (left.dimension && right.dimension && *left.dimension != *right.dimension && !is_zero(left) && !is_zero(right))
+            fail(Code::E0301, span, "the two sides of this equation have different dimensions",
+                 fmt::format("{} and {}", si_text(*left.dimension), si_text(*right.dimension)), "the same dimension");
+        const NodeId phi = scalars ? graph().sub(left.node, right.node)
+                                   : graph().vadd(as_vector(left, span).node, graph().vneg(as_vector(right, span).node));
+        rows.push_back({phi, span});
+    }
+    if (!ready() || !good) return;
+    entity.value.type = ValueType::constraint;
+    entity.value.first = static_cast<std::uint32_t>(model().constraints.size());
+    entity.value.second = static_cast<std::uint32_t>(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::string name = rows.size() == 1 ? entity.name : fmt::format("{}.{}", entity.name, i + 1);
+        builder_->constraint(name, rows[i].phi, written(rows[i].span), rows[i].span);
+    }
+}
+
+void Elaborator::elaborate_start(const Instance& instance) {
+    const std::vector<Part>& parts = instance.statement->parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].role != Role::name) continue;
+        const SyntaxName& name = parts[i].name;
+        const Part& value_part = parts[i + 1];
+        const bool fixed = i + 2 < parts.size() && parts[i + 2].role == Role::fixed;
+        const Value value = scalar(value_part.expr, instance.environment, places::constant);
+        const auto result = number(value, value_part.span);
+        const std::string full = full_name(name, instance.environment);
+        if (full.empty()) continue;
+        Entity* entity = lookup(full, name.name, name.span);
+        if (entity == nullptr) continue;
+        const bool coordinate = entity->kind == EntityKind::coordinate, speed = entity->kind == EntityKind::speed;
+        if (!(coordinate && name.primes <= 1) && !(speed && name.primes == 0)) {
+            fail(Code::E0401, name.span, "only coordinates, their rates and speeds have start values",
+                 fmt::format("{} `{}`", describe(entity->kind), written(name.span)), "x, x' or u");
+            continue;
+        }
+        std::optional<Dimension> expected = entity->value.dimension;
+        if (expected && name.primes == 1) expected = *expected / k_time;
+        if (expected)
+            expect_dimension(value, *expected, fmt::format("the start value of `{}`", written(name.span)), value_part.span);
+        if (!result) continue;
+        if (coordinate && name.primes == 1) {
+            std::vector<StartRate>& rates = model().start_rates;
+            if (std::any_of(rates.begin(), rates.end(), [&](const StartRate& rate) { return rate.coordinate == entity->index; }))
+                fail(Code::E0510, name.span, fmt::format("the start value of `{}'` is given twice", full));
+            else
+                rates.push_back({entity->index, *result, name.span});
+            if (fixed)
+                fail(Code::E0901, parts[i + 2].span, "`fixed` on the start value of a rate is not supported yet", {}, {},
+                     "declare a speed and fix its start value");
+            continue;
+        }
+        if (entity->started) {
+            fail(Code::E0510, name.span, fmt::format("the start value of `{}` is given twice", full));
+            continue;
+        }
+        entity->started = true;
+        if (coordinate) {
+            Coordinate& q = model().coordinates[entity->index];
+            q.start = *result;
+            q.fixed = q.fixed || fixed;
+            if (!q.dimension) q.dimension = value.dimension;
+        } else {
+            Speed& u = model().speeds[entity->index];
+            u.start = *result;
+            u.fixed = fixed;
+        }
+    }
+}
+
+void Elaborator::apply_overrides() {
+    for (const auto& [name, value] : options_.set) {
+        const bool rate = name.ends_with('\'');
+        const Entity* entity = find(rate ? name.substr(0, name.size() - 1) : name);
+        if (entity == nullptr) continue;
+        if (rate && entity->kind == EntityKind::coordinate) {
+            std::vector<StartRate>& rates = model().start_rates;
+            const auto found =
+                std::find_if(rates.begin(), rates.end(), [&](const StartRate& r) { return r.coordinate == entity->index; });
+            if (found != rates.end())
+                found->value = value;
+            else
+                rates.push_back({entity->index, value, entity->span});
+        } else if (entity->kind == EntityKind::coordinate) {
+            model().coordinates[entity->index].start = value;
+        } else if (entity->kind == EntityKind::speed) {
+            model().speeds[entity->index].start = value;
+        }
+    }
+}
+
+void Elaborator::elaborate_output(Entity& entity) {
+    const Part* part = item_part(entity, Role::value);
+    const Value value = scalar(part->expr, entity.instance.environment, places::result);
+    if (!ready() || value.poison()) return;
+    entity.value = value;
+    model().outputs.push_back({entity.name, value.node, value.dimension, entity.span});
+}
+
+void Elaborator::elaborate_run(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    RunPlan& plan = model().run;
+    if (plan.span.known()) {
+        fail(Code::E0209, statement.keyword, "`run` is given twice", {}, "one plan for each model");
+        return;
+    }
+    plan.span = statement.span;
+    for (std::size_t i = 0; i + 1 < statement.parts.size(); i += 2) {
+        const std::string& option = statement.parts[i].word;
+        const Part& part = statement.parts[i + 1];
+        if (!part.word.empty()) {
+            const auto choices = option == "formulation"  ? supported_formulations()
+                                 : option == "integrator" ? supported_integrators()
+                                                          : supported_stabilizers();
+            if (std::find(choices.begin(), choices.end(), part.word) == choices.end())
+                fail(Code::E0508, part.span,
+                     fmt::format("there is no {} `{}`", option == "stabilize" ? "stabilization" : option, part.word), {},
+                     fmt::format("{}", fmt::join(choices, ", ")));
+            (option == "formulation" ? plan.formulation : option == "integrator" ? plan.integrator : plan.stabilize) = part.word;
+            continue;
+        }
+        const bool time = option == "for" || option == "from" || option == "every";
+        const Value value =
+            scalar(part.expr, instance.environment, places::constant, time ? k_time : Dimension{}, fmt::format("`{}`", option));
+        const auto result = number(value, part.span);
+        if (!result) continue;
+        const bool may_be_zero = option == "atol" || option == "from";
+        if (option != "from" && (*result < 0 || (*result == 0 && !may_be_zero))) {
+            fail(Code::E0406, part.span, fmt::format("`{}` must be positive", option), fmt::format("{}", *result));
+            continue;
+        }
+        if (option == "for") plan.duration = *result;
+        if (option == "from") plan.from = *result;
+        if (option == "every") plan.every = *result;
+        if (option == "rtol") plan.rtol = *result;
+        if (option == "atol") plan.atol = *result;
+    }
+}
+
+void Elaborator::elaborate_plot(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    Plot plot;
+    plot.span = statement.span;
+    bool good = true, paths = false, curves = false;
+    for (const Part& part : statement.parts) {
+        if (part.role == Role::path) {
+            paths = true;
+            const auto point = point_of(part.name, environment);
+            good = good && point;
+            if (point) plot.traces.push_back({model().point(*point).name, NodeId{}, *point, k_length});
+        } else if (part.role == Role::trace) {
+            curves = true;
+            const Value value = scalar(part.expr, environment, places::result);
+            good = good && !value.poison();
+            plot.traces.push_back({written(part.expr.span), value.node, PointId{}, value.dimension});
+        } else if (part.role == Role::vs) {
+            const Value value = scalar(part.expr, environment, places::result);
+            good = good && !value.poison();
+            plot.x_label = written(part.expr.span);
+            plot.x_dimension = value.dimension;
+            if (!value.poison() && value.node != builder_->time().id) plot.x = value.node;
+        } else if (part.role == Role::plane) {
+            fail(Code::E0901, part.span, "the plane of a path is not supported yet", {}, {}, "leave `in plane` out");
+            good = false;
+            break;
+        }
+    }
+    if (paths && (curves || statement.find(Role::vs) != nullptr)) {
+        fail(Code::E0401, statement.keyword, "a plot shows paths or curves, not both", "paths and expressions", "two plots");
+        good = false;
+    }
+    if (good) model().plots.push_back(std::move(plot));
+}
+
+}  // namespace appell

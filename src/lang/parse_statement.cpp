@@ -1,0 +1,544 @@
+// Statements: dispatch on the schema's keywords, one small function per form. Each reads its parts in order and leaves the
+// meaning to the elaboration.
+#include <fmt/format.h>
+
+#include "lang/parser.hpp"
+
+namespace appell {
+
+namespace {
+
+class StatementParser {
+public:
+    StatementParser(TokenReader& reader, const Limits& limits, Syntax& syntax, Statement& out)
+        : in_(reader), limits_(limits), syntax_(syntax), out_(out) {}
+
+    bool run() {
+        const Token keyword = in_.take();
+        out_.keyword = out_.span = in_.span(keyword);
+        if (!body()) return false;
+        if (!in_.at_end()) return trailing();
+        out_.span = join(out_.span, in_.previous_span());
+        return true;
+    }
+
+private:
+    bool body() {
+        switch (out_.kind) {
+            case StatementKind::system: return name("the system's name") && optional_title();
+            case StatementKind::include: return text(Role::title, "a file name in quotation marks");
+            case StatementKind::newtonian: return name("the frame's name");
+            case StatementKind::size:
+            case StatementKind::speed:
+            case StatementKind::let:
+            case StatementKind::output: return items(true, false);
+            case StatementKind::param:
+            case StatementKind::input: return items(false, false);
+            case StatementKind::coord: return items(false, true);
+            case StatementKind::start: return items(true, true);
+            case StatementKind::function: return function();
+            case StatementKind::frame: return frame();
+            case StatementKind::point: return point();
+            case StatementKind::particle: return particle();
+            case StatementKind::body: return rigid_body();
+            case StatementKind::gravity:
+            case StatementKind::potential: return expression(Role::vector);
+            case StatementKind::force:
+            case StatementKind::torque: return load_target() && value();
+            case StatementKind::spring: return spring();
+            case StatementKind::damper:
+                return name("a point") && name("a point") && in_.expect_word("coefficient") && expression(Role::coefficient);
+            case StatementKind::load: return on("a speed") && value();
+            case StatementKind::constraint: return name("the constraint's name") && colon() && equations();
+            case StatementKind::nonideal: return name("a constraint") && colon() && nonideal();
+            case StatementKind::actuator: return name("the actuator's name") && colon() && actuator();
+            case StatementKind::servo: return name("the servo-constraint's name") && colon() && equations() && by();
+            case StatementKind::independent: return names("a speed");
+            case StatementKind::evidence: return names("a constraint");
+            case StatementKind::claim: return claim();
+            case StatementKind::imply: return imply();
+            case StatementKind::event: return event();
+            case StatementKind::run: return run_plan();
+            case StatementKind::plot: return plot();
+            case StatementKind::for_: return family();
+            case StatementKind::end: return true;
+        }
+        return false;
+    }
+
+    bool trailing() {
+        const StatementInfo& row = info(out_.kind);
+        std::string_view what = "the end of the statement";
+        if (in_.kind() == TokenKind::word || in_.kind() == TokenKind::number)
+            what = "an operator, a comma or the end of the statement";
+        in_.fail_expected(what);
+        (void)row;
+        return false;
+    }
+
+    Part& part(Role role) {
+        Part& p = out_.parts.emplace_back();
+        p.role = role;
+        p.span = in_.span(in_.peek());
+        return p;
+    }
+
+    void finish(std::size_t index) { out_.parts[index].span = join(out_.parts[index].span, in_.previous_span()); }
+
+    bool expression(Role role) {
+        const std::size_t index = out_.parts.size();
+        Part& p = part(role);
+        if (!parse_expression(in_, limits_, syntax_, p.expr)) return false;
+        finish(index);
+        return true;
+    }
+
+    bool name(std::string_view what, Role role = Role::name) {
+        const std::size_t index = out_.parts.size();
+        Part& p = part(role);
+        if (!parse_name(in_, limits_, syntax_, p.name, what)) return false;
+        finish(index);
+        return true;
+    }
+
+    bool names(std::string_view what) {
+        do {
+            if (!name(what)) return false;
+        } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    bool text(Role role, std::string_view what) {
+        if (in_.kind() != TokenKind::string) return in_.fail_expected(what);
+        Part& p = part(role);
+        std::string_view written = in_.text(in_.take());
+        written.remove_prefix(1);
+        if (written.ends_with('"')) written.remove_suffix(1);
+        p.word = std::string(written);
+        return true;
+    }
+
+    bool optional_title() { return in_.kind() != TokenKind::string || text(Role::title, ""); }
+
+    bool flag(Role role) {
+        part(role);
+        in_.take();
+        return true;
+    }
+
+    bool word(Role role, std::string_view what) {
+        if (in_.kind() != TokenKind::word) return in_.fail_expected(what);
+        Part& p = part(role);
+        p.word = std::string(in_.text(in_.take()));
+        return true;
+    }
+
+    bool value(Role role = Role::value) { return in_.expect(TokenKind::equal, "`=`") && expression(role); }
+    bool colon() { return in_.expect(TokenKind::colon, "`:`"); }
+
+    // NAME [= EXPR] [fixed], ...
+    bool items(bool needs_value, bool may_be_fixed) {
+        do {
+            if (!name("a name")) return false;
+            if (needs_value || in_.kind() == TokenKind::equal)
+                if (!value()) return false;
+            if (may_be_fixed && in_.word() == "fixed") flag(Role::fixed);
+        } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    bool function() {
+        if (!name("the function's name") || !in_.expect(TokenKind::open, "`(`")) return false;
+        do {
+            if (!name("an argument", Role::argument)) return false;
+        } while (in_.accept(TokenKind::comma));
+        if (!in_.expect(TokenKind::close, "`)`")) return false;
+        if (in_.word() == "opaque") return flag(Role::opaque);
+        if (in_.kind() != TokenKind::equal) return in_.fail_expected("`=` or `opaque`");
+        return value();
+    }
+
+    // (E, E, ...)
+    bool list(Role role, std::size_t least, std::size_t most, std::string_view what) {
+        const std::size_t index = out_.parts.size();
+        Part& p = part(role);
+        if (!in_.expect(TokenKind::open, fmt::format("`(` and {}", what))) return false;
+        const Span open = in_.previous_span();
+        do {
+            if (!parse_expression(in_, limits_, syntax_, p.list.emplace_back())) return false;
+        } while (in_.accept(TokenKind::comma));
+        if (in_.at_end()) return in_.fail(Code::E0106, open, "this bracket is not closed", "the end of the statement", "`)`");
+        if (!in_.expect(TokenKind::close, "`,` or `)`")) return false;
+        finish(index);
+        if (p.list.size() < least || p.list.size() > most)
+            return in_.fail(Code::E0105, p.span, fmt::format("expected {} here", what), fmt::format("{} of them", p.list.size()),
+                            std::string(what));
+        return true;
+    }
+
+    bool frame() {
+        if (!name("the frame's name") || !in_.expect_word("from") || !name("the frame it is turned from", Role::parent))
+            return false;
+        if (in_.word() == "rotate") {
+            in_.take();
+            do {
+                if (!expression(Role::angle) || !in_.expect_word("about") || !axis()) return false;
+            } while (in_.accept(TokenKind::comma));
+            return true;
+        }
+        if (in_.word() == "body" || in_.word() == "space") {
+            const bool body = in_.text(in_.take()) == "body";
+            const std::size_t index = out_.parts.size();
+            if (!word(Role::sequence, "a sequence of axes such as zxz")) return false;
+            Part& sequence = out_.parts[index];
+            const bool axes = sequence.word.size() == 3 && sequence.word.find_first_not_of("xyz") == std::string::npos;
+            if (!axes || sequence.word[0] == sequence.word[1] || sequence.word[1] == sequence.word[2])
+                return in_.fail(Code::E0105, sequence.span, "expected a sequence of axes here", sequence.word,
+                                "three of x, y, z, neighbours different, such as zxz or zyx");
+            sequence.word.insert(0, body ? "b" : "s");
+            return list(Role::angle, 3, 3, "three angles");
+        }
+        if (in_.accept_word("quaternion")) return list(Role::quaternion, 4, 4, "four coordinates");
+        if (in_.accept_word("cosines")) return list(Role::cosines, 3, 3, "three rows of three");
+        return in_.fail_expected("`rotate`, `body`, `space`, `quaternion` or `cosines`");
+    }
+
+    bool axis() {
+        const std::string_view w = in_.word();
+        if (w == "x" || w == "y" || w == "z") return word(Role::axis, "");
+        if (in_.kind() == TokenKind::open) return list(Role::axis, 3, 3, "three components");
+        return in_.fail_expected("an axis: x, y, z or (a, b, c)");
+    }
+
+    bool point() {
+        if (!name("the point's name")) return false;
+        if (in_.accept_word("fixed")) return in_.expect_word("in") && name("a frame", Role::fixed_in);
+        if (in_.accept_word("at")) return expression(Role::at);
+        return in_.fail_expected("`at` or `fixed in`");
+    }
+
+    bool particle() {
+        if (!name("the particle's name")) return false;
+        bool mass = false, at = false;
+        while (!in_.at_end()) {
+            if (in_.word() == "mass" && !mass) {
+                in_.take();
+                mass = true;
+                if (!expression(Role::mass)) return false;
+            } else if (in_.word() == "at" && !at) {
+                in_.take();
+                at = true;
+                if (!expression(Role::at)) return false;
+            } else {
+                return in_.fail_expected(mass ? at ? "the end of the statement" : "`at`" : "`mass`");
+            }
+        }
+        return mass || in_.fail_expected("`mass`");
+    }
+
+    bool rigid_body() {
+        if (!name("the body's name")) return false;
+        while (!in_.at_end()) {
+            const std::string_view w = in_.word();
+            const Span span = in_.span(in_.peek());
+            Role role;
+            bool good = false;
+            if (w == "frame") {
+                in_.take();
+                role = Role::frame;
+                good = name("a frame", role);
+            } else if (w == "mass") {
+                in_.take();
+                role = Role::mass;
+                good = expression(role);
+            } else if (w == "center") {
+                in_.take();
+                role = in_.accept_word("at") ? Role::center_at : Role::center;
+                good = role == Role::center_at ? expression(role) : name("a point, or `at` and a position", role);
+            } else if (w == "inertia") {
+                in_.take();
+                role = Role::inertia;
+                good = list(role, 3, 6, "three moments, or six moments and products of inertia");
+                if (good && out_.parts.back().list.size() != 3 && out_.parts.back().list.size() != 6)
+                    return in_.fail(Code::E0105, out_.parts.back().span, "expected three or six entries of inertia here",
+                                    fmt::format("{} of them", out_.parts.back().list.size()),
+                                    "(Ixx, Iyy, Izz) or (Ixx, Iyy, Izz, Ixy, Iyz, Izx)");
+            } else if (w == "about") {
+                in_.take();
+                role = Role::about;
+                good = name("a point", role);
+            } else if (w == "in") {
+                in_.take();
+                role = Role::in;
+                good = name("a frame", role);
+            } else {
+                return in_.fail_expected("`frame`, `mass`, `center`, `inertia`, `about` or `in`");
+            }
+            if (!good) return false;
+            int times = 0;
+            for (const Part& p : out_.parts) times += p.role == role ? 1 : 0;
+            if (times > 1) return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
+        }
+        for (const auto& [role, what] : {std::pair{Role::frame, "frame"}, {Role::mass, "mass"}, {Role::inertia, "inertia"}})
+            if (out_.find(role) == nullptr) return missing(what);
+        if (out_.find(Role::center) == nullptr && out_.find(Role::center_at) == nullptr) return missing("center");
+        return true;
+    }
+
+    bool missing(std::string_view what) {
+        return in_.fail(Code::E0110, out_.keyword, fmt::format("`{}` is missing in this statement", what), {},
+                        std::string(info(out_.kind).syntax));
+    }
+
+    bool on(std::string_view what) { return in_.expect_word("on") && name(what, Role::on); }
+
+    bool load_target() {
+        const bool force = out_.kind == StatementKind::force;
+        if (!on(force ? "a point or a body" : "a body")) return false;
+        if (force && in_.accept_word("at") && !name("a point", Role::at)) return false;
+        if (in_.accept_word("from") && !name(force ? "a point" : "a body", Role::from)) return false;
+        return true;
+    }
+
+    bool spring() {
+        if (!name("a point") || !name("a point") || !in_.expect_word("stiffness") || !expression(Role::stiffness)) return false;
+        return !in_.accept_word("length") || expression(Role::length);
+    }
+
+    bool equations() {
+        do {
+            if (!expression(Role::left)) return false;
+            const SyntaxExpr& left = out_.parts.back().expr;
+            const bool relation = left.nodes.size() > 1 && left.nodes.back().kind == SyntaxKind::call &&
+                                  is_relation(syntax_.names.text(left.nodes.back().name));
+            if (relation && in_.kind() != TokenKind::equal) continue;
+            if (in_.kind() != TokenKind::equal) return in_.fail_expected("`=`");
+            if (!value(Role::right)) return false;
+        } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    static bool is_relation(std::string_view word) {
+        const FunctionSchema* function = find_function(word);
+        return function != nullptr && function->result == "constraint";
+    }
+
+    bool by() {
+        if (!in_.accept_word("by")) return true;
+        do {
+            if (!name("an actuator", Role::target)) return false;
+        } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    bool nonideal() {
+        do {
+            if (!acting_thing() || !value(Role::action)) return false;
+        } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    // force on P | torque on B | load on u
+    bool acting_thing() {
+        const std::string_view w = in_.word();
+        if (w != "force" && w != "torque" && w != "load") return in_.fail_expected("`force`, `torque` or `load`");
+        in_.take();
+        return in_.expect_word("on") && name("what it acts on", Role::target);
+    }
+
+    bool actuator() {
+        const bool load = in_.word() == "load";
+        if (!acting_thing()) return false;
+        return load || (in_.expect_word("along") && expression(Role::action));
+    }
+
+    bool claim() {
+        if (!text(Role::title, "the claim's label in quotation marks") || !colon() || !expression(Role::left)) return false;
+        if (!value(Role::right)) return false;
+        return !in_.accept_word("where") || expression(Role::where);
+    }
+
+    bool imply() {
+        if (!names("a constraint") || !in_.expect(TokenKind::arrow, "`=>`") || !name("a constraint", Role::target)) return false;
+        return !in_.accept_word("except") || expression(Role::where);
+    }
+
+    bool event() {
+        if (!name("the event's name") || !colon() || !expression(Role::left)) return false;
+        if (in_.word() == "rising" || in_.word() == "falling") word(Role::option, "");
+        if (!in_.expect(TokenKind::arrow, "`=>`")) return false;
+        do {
+            const std::string_view w = in_.word();
+            if (w == "stop" || w == "report") {
+                word(Role::action, "");
+            } else if (w == "drop" || w == "enforce") {
+                in_.take();
+                if (!name("a constraint", Role::target)) return false;
+            } else if (w == "set") {
+                in_.take();
+                if (!name("a speed", Role::target) || !value()) return false;
+            } else if (in_.kind() == TokenKind::word && in_.kind(1) == TokenKind::equal) {
+                if (!name("a speed", Role::target) || !value()) return false;
+            } else {
+                return in_.fail_expected("`stop`, `report`, `set`, `drop` or `enforce`");
+            }
+        } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    bool run_plan() {
+        while (!in_.at_end()) {
+            const std::string_view w = in_.word();
+            const Span span = in_.span(in_.peek());
+            const bool number = w == "for" || w == "from" || w == "every" || w == "rtol" || w == "atol";
+            const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
+            if (!number && !name_option)
+                return in_.fail_expected("`for`, `from`, `every`, `rtol`, `atol`, `formulation`, `integrator` or `stabilize`");
+            for (const Part& p : out_.parts)
+                if (p.role == Role::option && p.word == w)
+                    return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
+            Part& p = part(Role::option);
+            p.word = std::string(w);
+            in_.take();
+            if (number) {
+                if (!expression(Role::value)) return false;
+            } else {
+                // names may hold a hyphen: udwadia-kalaba
+                if (in_.kind() != TokenKind::word) return in_.fail_expected("a name");
+                Part& choice = part(Role::value);
+                choice.word = std::string(in_.text(in_.take()));
+                while (in_.kind() == TokenKind::minus && in_.adjacent() && in_.kind(1) == TokenKind::word && in_.adjacent(1)) {
+                    in_.take();
+                    choice.word += "-" + std::string(in_.text(in_.take()));
+                }
+                choice.span = join(choice.span, in_.previous_span());
+            }
+            if (!in_.accept(TokenKind::comma)) continue;
+            if (in_.at_end()) return in_.fail_expected("a part of the plan");
+        }
+        return true;
+    }
+
+    bool plot() {
+        bool paths = false;
+        do {
+            if (in_.word() == "path" && in_.kind(1) == TokenKind::open) {
+                in_.take();
+                in_.take();
+                paths = true;
+                if (!name("a point", Role::path) || !in_.expect(TokenKind::close, "`)`")) return false;
+            } else if (!expression(Role::trace)) {
+                return false;
+            }
+        } while (in_.accept(TokenKind::comma));
+        if (in_.accept_word("vs")) return expression(Role::vs);
+        if (paths && in_.word() == "in") {
+            in_.take();
+            return in_.expect_word("plane") && plane_axis() && plane_axis();
+        }
+        return true;
+    }
+
+    bool plane_axis() {
+        const std::string_view w = in_.word();
+        if (w != "x" && w != "y" && w != "z") return in_.fail_expected("an axis: x, y or z");
+        return word(Role::plane, "");
+    }
+
+    bool family() {
+        if (!name("the loop name") || !in_.expect_word("in") || !expression(Role::first)) return false;
+        if (!in_.expect(TokenKind::dots, "`..`") || !expression(Role::last)) return false;
+        return !in_.accept_word("where") || expression(Role::where);
+    }
+
+    TokenReader& in_;
+    const Limits& limits_;
+    Syntax& syntax_;
+    Statement& out_;
+};
+
+void report_unknown_statement(TokenReader& reader) {
+    const Token& token = reader.peek();
+    if (token.kind != TokenKind::word) {
+        reader.fail(Code::E0104, reader.span(token), "a statement begins with a keyword", std::string(describe(token.kind)),
+                    "a keyword such as `param` or `point`", "indent a line to continue the statement above it");
+        return;
+    }
+    const std::string written(reader.text(token));
+    const std::string near = nearest_name(written, statement_keywords());
+    reader.fail(Code::E0104, reader.span(token), fmt::format("there is no statement `{}`", written), {}, {},
+                near.empty() ? "indent a line to continue the statement above it" : fmt::format("did you mean `{}`?", near));
+}
+
+}  // namespace
+
+void parse_file(std::string_view text, std::uint32_t file, const Limits& limits, Syntax& syntax, Diagnostics& diagnostics) {
+    const std::size_t before = diagnostics.all().size();
+    const Lexed lexed = lex(text, file, diagnostics);
+    // statements that hold a lexical problem are read as far as they go, and report nothing more
+    std::vector<std::uint32_t> spoiled;
+    for (std::size_t i = before; i < diagnostics.all().size(); ++i) spoiled.push_back(diagnostics.all()[i].span.begin);
+    struct OpenFamily {
+        std::size_t index;
+        bool broken;
+    };
+    std::vector<OpenFamily> open;
+    std::size_t next_spoiled = 0;
+    for (const TokenRange range : lexed.statements) {
+        const std::uint32_t stop =
+            range.end < lexed.tokens.size() ? lexed.tokens[range.end].begin : static_cast<std::uint32_t>(text.size());
+        bool quiet = false;
+        while (next_spoiled < spoiled.size() && spoiled[next_spoiled] < stop) {
+            quiet = true;
+            ++next_spoiled;
+        }
+        Diagnostics unheard;
+        TokenReader reader(text, file, lexed, range, quiet ? unheard : diagnostics);
+        const StatementInfo* row = find_statement(reader.word());
+        Statement statement{};
+        bool good = false;
+        if (row == nullptr) {
+            report_unknown_statement(reader);
+        } else {
+            statement.kind = row->kind;
+            good = StatementParser(reader, limits, syntax, statement).run();
+        }
+        if (row != nullptr && row->kind == StatementKind::end) {
+            if (open.empty()) {
+                reader.fail(Code::E0108, statement.keyword, "this `end` closes no family");
+            } else if (open.back().broken) {
+                open.pop_back();
+            } else {
+                const std::size_t index = open.back().index;
+                syntax.statements[index].block = syntax.statements.size() - index - 1;
+                open.pop_back();
+            }
+            continue;
+        }
+        if (good && row->kind != StatementKind::for_ && !row->in_family && !open.empty())
+            good = reader.fail(Code::E0109, statement.keyword, fmt::format("`{}` can not stand inside a family", row->keyword),
+                               {}, {}, "move it out of the `for` block");
+        if (row != nullptr && row->kind == StatementKind::for_) {
+            if (open.size() >= limits.nesting)
+                good = reader.fail(Code::E0011, statement.keyword, "families are nested too deeply", {},
+                                   fmt::format("at most {} levels", limits.nesting));
+            open.push_back({syntax.statements.size(), !good});
+        }
+        if (good && !quiet) {
+            syntax.statements.push_back(std::move(statement));
+            continue;
+        }
+        // a broken family's block is read on, without its loop name; names of broken statements are not missed later
+        if (!open.empty() && row != nullptr && row->kind == StatementKind::for_) open.back().broken = true;
+        for (std::uint32_t i = range.begin; i < range.end; ++i)
+            if (lexed.tokens[i].kind == TokenKind::word) syntax.poison(syntax.names.intern(reader.text(lexed.tokens[i])));
+    }
+    for (const OpenFamily& family : open) {
+        if (family.broken) continue;
+        Statement& statement = syntax.statements[family.index];
+        diagnostics.add({Code::E0108, statement.keyword, "this family is not closed", {}, "`end` behind its statements", {}});
+        statement.block = syntax.statements.size() - family.index - 1;
+    }
+}
+
+}  // namespace appell

@@ -1,0 +1,324 @@
+// The tables themselves. A new statement, function or unit is one row here, plus its elaboration.
+#include "lang/schema.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace appell {
+
+namespace {
+
+using Kind = StatementKind;
+
+constexpr auto k_statements = std::to_array<StatementInfo>({
+    {Kind::system, "system", "system NAME [\"title\"]", "Names the model. It is the first statement of a model file.",
+     "system pendulum \"A mass on a rod\"", true, false},
+    {Kind::include, "include", "include \"FILE\"",
+     "Puts the statements of another file in this place. The path is relative to the including file and can not leave the "
+     "model's folder.",
+     "include \"parts/wheel.appell\"", true, false},
+    {Kind::newtonian, "newtonian", "newtonian NAME", "Names the Newtonian frame; it is called N when this statement is absent.",
+     "newtonian N", true, false},
+    {Kind::size, "size", "size NAME = NUMBER [, ...]",
+     "A whole number that shapes the model: bounds of families, indices. `--set` may override it.", "size n = 5", true, false},
+    {Kind::param, "param", "param NAME [= VALUE] [, ...]",
+     "A parameter. The value is a constant expression of numbers, units and other parameters; without a value it must be given "
+     "by `--set`. "
+     "Parameters stay symbols in the equations.",
+     "param m = 1 kg, l = 2 m, k", true, true},
+    {Kind::input, "input", "input NAME [= VALUE] [, ...]", "A signal from outside, with a constant default value.",
+     "input F = 0 N", true, true},
+    {Kind::coord, "coord", "coord NAME [= VALUE] [fixed] [, ...]",
+     "A generalized coordinate and its start value (0 when absent). `fixed`: assembling the start must not move it.",
+     "coord x = 1 m, theta = 30 deg fixed", true, true},
+    {Kind::speed, "speed", "speed NAME = EXPR [, ...]",
+     "A generalized speed, defined by a rate q' or by any expression linear in the rates, velocities included. Without any speed "
+     "statement the speeds are the rates of the coordinates.",
+     "speed u1 = x', u2 = dot(vel(P), B.x)", true, true},
+    {Kind::start, "start", "start NAME = VALUE [fixed] [, ...]", "Start values of speeds, of coordinates, or of rates q'.",
+     "start u1 = 0.3 m/s, x' = 2 m/s fixed", true, true},
+    {Kind::let, "let", "let NAME = EXPR [, ...]", "A name for a scalar or vector expression.", "let r = sqrt(x^2 + y^2)", true,
+     true},
+    {Kind::function, "function", "function NAME(ARG, ...) = EXPR  |  function NAME(ARG, ...) opaque",
+     "A scalar function of scalars: given by an expression, or opaque (known by name and partial derivatives only).",
+     "function f(x, t) = sin(x)*t", true, false},
+    {Kind::frame, "frame",
+     "frame NAME from FRAME rotate ANGLE about AXIS [, ...]  |  body|space SEQUENCE (A, B, C)  |  quaternion (E0, E1, E2, E3)  | "
+     " "
+     "cosines ((..), (..), (..))",
+     "A frame turned from another one: about an axis x, y, z or (a, b, c) given in the common basis (several turns follow each "
+     "other, each "
+     "about axes of the frame reached so far); by a body-fixed or space-fixed sequence such as zxz; by a quaternion of four "
+     "coordinates; or "
+     "by direction cosines R with parent components = R * child components.",
+     "frame B from N rotate theta about z", true, true},
+    {Kind::point, "point", "point NAME fixed in FRAME  |  point NAME at POSITION",
+     "A point. `fixed in` the Newtonian frame names the origin (O when absent). A position is a point plus or minus vectors.",
+     "point P at O + l*B.x", true, true},
+    {Kind::particle, "particle", "particle NAME mass MASS [at POSITION]",
+     "A point with mass. Without `at` the point of that name must be declared.", "particle P mass m at O + x*N.x", true, true},
+    {Kind::body, "body",
+     "body NAME frame FRAME mass MASS center POINT | center at POSITION inertia (Ixx, Iyy, Izz [, Ixy, Iyz, Izx]) [about POINT] "
+     "[in FRAME]",
+     "A rigid body: its frame, mass, mass centre and inertia. The inertia is about the mass centre and in the body's frame "
+     "unless said "
+     "otherwise; products of inertia carry their minus sign (entries of the dyadic). `center at` makes the point NAME_o.",
+     "body D frame B mass m center C inertia (A, A, 2*A)", true, true},
+    {Kind::gravity, "gravity", "gravity VECTOR", "A uniform gravitational acceleration of every particle and body.",
+     "gravity -g*N.z", true, false},
+    {Kind::force, "force", "force on POINT|BODY [at POINT] [from POINT] = VECTOR",
+     "A force on a point, or on the material point of a body that is at a point (at its mass centre if none is named); `from`: "
+     "its "
+     "opposite acts on that point.",
+     "force on P = s*N.x", true, true},
+    {Kind::torque, "torque", "torque on BODY [from BODY] = VECTOR",
+     "A torque on a body or frame; `from`: its opposite acts on that one.", "torque on B from A = T*A.z", true, true},
+    {Kind::spring, "spring", "spring POINT POINT stiffness K [length L]",
+     "A linear spring between two points, with its natural length (0 when absent).", "spring P Q stiffness k length l0", true,
+     true},
+    {Kind::damper, "damper", "damper POINT POINT coefficient C", "A linear damper between two points.",
+     "damper P Q coefficient c", true, true},
+    {Kind::load, "load", "load on SPEED = EXPR", "A generalized force on a speed.", "load on u1 = -c*u1", true, true},
+    {Kind::potential, "potential", "potential EXPR", "A potential energy of coordinates and time; its forces are -dV/dq.",
+     "potential k*x^2/2", true, true},
+    {Kind::constraint, "constraint", "constraint NAME: LEFT = RIGHT [, ...]  |  constraint NAME: RELATION [, ...]",
+     "A constraint: scalar or vector equations in positions, velocities and angular velocities, or the relations orthogonal(v, "
+     "w), "
+     "parallel(v, w), rolling(B, A, P). Several equations are called NAME.1, NAME.2, ... The multiplier belongs to left - right "
+     "as "
+     "written.",
+     "constraint perpendicular: dot(vel(P1), vel(P2)) = 0", true, true},
+    {Kind::nonideal, "nonideal",
+     "nonideal NAME: force on POINT = VECTOR | torque on BODY = VECTOR | load on SPEED = EXPR [, ...]",
+     "The nonideal part of a constraint's force; ideal(NAME) and reaction(NAME) are the force it depends on.",
+     "nonideal contact: force on P = -mu*reaction(contact)*unit(vel(P))", false, true},
+    {Kind::actuator, "actuator", "actuator NAME: force on POINT along VECTOR | torque on BODY along VECTOR | load on SPEED",
+     "A direction in which a servo-constraint may act.", "actuator F1: force on P along N.x", false, true},
+    {Kind::servo, "servo", "servo NAME: LEFT = RIGHT [by ACTUATOR, ...]",
+     "A constraint kept by actuators instead of ideal forces.", "servo track: x = 1 m by F1", false, true},
+    {Kind::independent, "independent", "independent SPEED, ...", "Fixes the independent speeds.", "independent u1, u2", false,
+     true},
+    {Kind::evidence, "evidence", "evidence CONSTRAINT, ...", "Constraints whose multipliers stay in the equations.",
+     "evidence c1", false, true},
+    {Kind::claim, "claim", "claim \"LABEL\": LEFT = RIGHT [where CONDITION]",
+     "An equation that the derived dynamics must satisfy.", "claim \"eq. 3\": lambda(c) = m*g where u3 > 0", false, true},
+    {Kind::imply, "imply", "imply CONSTRAINT, ... => CONSTRAINT [except CONDITION]",
+     "The claim that some constraints imply another one.", "imply c1, c2 => c3", false, true},
+    {Kind::event, "event",
+     "event NAME: EXPR [rising|falling] => stop | report | set SPEED = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT",
+     "Something that happens when an expression passes through zero.", "event landing: y falling => stop", false, true},
+    {Kind::output, "output", "output NAME = EXPR [, ...]", "A named column of the results.", "output angle = atan2(y, x)", true,
+     true},
+    {Kind::run, "run",
+     "run [for TIME] [from TIME] [every TIME] [rtol NUMBER] [atol NUMBER] [formulation NAME] [integrator NAME] [stabilize NAME]",
+     "The plan of a run. The parts may come in any order, separated by commas or not.",
+     "run for 10 s, every 0.01 s, rtol 1e-7, atol 1e-8", true, false},
+    {Kind::plot, "plot", "plot EXPR, ... [vs EXPR]  |  plot path(POINT), ... [in plane AXIS AXIS]",
+     "Curves against time or another expression, or the paths of points.", "plot x, y vs t", true, true},
+    {Kind::for_, "for", "for NAME in FIRST..LAST [where CONDITION]",
+     "A family: the statements up to `end` are repeated for each value. Members are named x[i]; indices are whole-number "
+     "expressions of "
+     "sizes and loop names.",
+     "for i in 1..n", true, true},
+    {Kind::end, "end", "end", "Closes a family.", "end", true, true},
+});
+
+constexpr std::string_view k_clause_words[] = {
+    "at",     "on",     "from",    "in",    "about",     "mass",        "frame",       "center",     "inertia",
+    "fixed",  "rotate", "body",    "space", "stiffness", "length",      "coefficient", "quaternion", "cosines",
+    "opaque", "for",    "every",   "rtol",  "atol",      "formulation", "integrator",  "stabilize",  "vs",
+    "plane",  "where",  "by",      "along", "except",    "rising",      "falling",     "stop",       "report",
+    "set",    "drop",   "enforce", "and",   "or",        "not",         "force",       "torque",     "load"};
+
+// scalar operations: angle functions, exp and log take pure numbers
+constexpr FunctionSchema operation(std::string_view name, std::string_view syntax, std::string_view description, Op op, int arity,
+                                   bool dimensionless) {
+    return {name, syntax, "scalar", description, Builtin::operation, op, arity, arity, dimensionless, true};
+}
+
+constexpr FunctionSchema mechanics(std::string_view name, std::string_view syntax, std::string_view result,
+                                   std::string_view description, Builtin builtin, int least, int most, bool reserved = false) {
+    return {name, syntax, result, description, builtin, Op::Constant, least, most, false, reserved};
+}
+
+constexpr auto k_functions = std::to_array<FunctionSchema>({
+    operation("sqrt", "sqrt(x)", "square root", Op::Sqrt, 1, false),
+    operation("exp", "exp(x)", "exponential", Op::Exp, 1, true),
+    operation("log", "log(x)", "natural logarithm", Op::Log, 1, true),
+    operation("sin", "sin(x)", "sine", Op::Sin, 1, true),
+    operation("cos", "cos(x)", "cosine", Op::Cos, 1, true),
+    operation("tan", "tan(x)", "tangent", Op::Tan, 1, true),
+    operation("asin", "asin(x)", "arc sine", Op::Asin, 1, true),
+    operation("acos", "acos(x)", "arc cosine", Op::Acos, 1, true),
+    operation("atan", "atan(x)", "arc tangent", Op::Atan, 1, true),
+    operation("atan2", "atan2(y, x)", "angle of the direction (x, y)", Op::Atan2, 2, false),
+    operation("sinh", "sinh(x)", "hyperbolic sine", Op::Sinh, 1, true),
+    operation("cosh", "cosh(x)", "hyperbolic cosine", Op::Cosh, 1, true),
+    operation("tanh", "tanh(x)", "hyperbolic tangent", Op::Tanh, 1, true),
+    operation("asinh", "asinh(x)", "inverse hyperbolic sine", Op::Asinh, 1, true),
+    operation("acosh", "acosh(x)", "inverse hyperbolic cosine", Op::Acosh, 1, true),
+    operation("atanh", "atanh(x)", "inverse hyperbolic tangent", Op::Atanh, 1, true),
+    operation("abs", "abs(x)", "absolute value", Op::Abs, 1, false),
+    operation("sign", "sign(x)", "-1, 0 or 1", Op::Sign, 1, false),
+    operation("min", "min(x, y)", "the smaller one", Op::Min, 2, false),
+    operation("max", "max(x, y)", "the larger one", Op::Max, 2, false),
+    mechanics("if", "if(condition, a, b)", "scalar", "a where the condition holds, else b", Builtin::if_, 3, 3, true),
+    mechanics("sum", "sum(i in a..b: expr)", "as its argument", "sum over a range of whole numbers; of scalars or vectors",
+              Builtin::sum, 1, 1, true),
+    mechanics("dot", "dot(v, w)", "scalar", "scalar product", Builtin::dot, 2, 2, true),
+    mechanics("cross", "cross(v, w)", "vector", "vector product", Builtin::cross, 2, 2, true),
+    mechanics("mag", "mag(v)", "scalar", "magnitude of a vector", Builtin::mag, 1, 1),
+    mechanics("unit", "unit(v)", "vector", "v/mag(v)", Builtin::unit, 1, 1),
+    mechanics("pos", "pos(P) | pos(P, Q)", "vector", "position of P from the origin, or from Q", Builtin::pos, 1, 2),
+    mechanics("vel", "vel(P) | vel(P, A) | vel(B at P)", "vector",
+              "velocity of P in the Newtonian frame; in frame A: vel(P) - vel(A at P); of the material point of body B that is "
+              "at P now",
+              Builtin::vel, 1, 2),
+    mechanics("omega", "omega(B) | omega(B, A)", "vector", "angular velocity of B in the Newtonian frame, or in A",
+              Builtin::omega, 1, 2),
+    mechanics("acc", "acc(P)", "vector", "acceleration of P in the Newtonian frame", Builtin::acc, 1, 1),
+    mechanics("alpha", "alpha(B)", "vector", "angular acceleration of B in the Newtonian frame", Builtin::alpha, 1, 1),
+    mechanics("dt", "dt(v, A)", "vector", "time derivative of a vector in frame A", Builtin::dt, 2, 2),
+    mechanics("kinetic", "kinetic()", "scalar", "kinetic energy of the system", Builtin::kinetic, 0, 0),
+    mechanics("potential", "potential()", "scalar", "potential energy of gravity, springs and potentials", Builtin::potential, 0,
+              0),
+    mechanics("energy", "energy()", "scalar", "their sum", Builtin::energy, 0, 0),
+    mechanics("lambda", "lambda(c) | lambda(c, x)", "scalar or vector",
+              "multiplier of constraint c; of a vector constraint the vector, or its component along x, y or z", Builtin::lambda,
+              1, 2),
+    mechanics("orthogonal", "orthogonal(v, w)", "constraint", "dot(v, w) = 0", Builtin::orthogonal, 2, 2),
+    mechanics("parallel", "parallel(v, w)", "constraint", "cross(v, w) = 0", Builtin::parallel, 2, 2),
+    mechanics("rolling", "rolling(B, A, P)", "constraint", "vel(B at P) = vel(A at P)", Builtin::rolling, 3, 3),
+});
+
+constexpr Dimension k_none = Dimension::of(0, 0, 0), k_length = Dimension::of(1, 0, 0), k_mass = Dimension::of(0, 1, 0),
+                    k_time = Dimension::of(0, 0, 1), k_force = Dimension::of(1, 1, -2), k_energy = Dimension::of(2, 1, -2),
+                    k_power = Dimension::of(2, 1, -3), k_pressure = Dimension::of(-1, 1, -2),
+                    k_frequency = Dimension::of(0, 0, -1);
+
+constexpr auto k_units = std::to_array<UnitInfo>({
+    {"m", k_length, 1, 1, 0, "metre"},
+    {"km", k_length, 1000, 1, 0, "kilometre"},
+    {"cm", k_length, 1, 100, 0, "centimetre"},
+    {"mm", k_length, 1, 1000, 0, "millimetre"},
+    {"um", k_length, 1, 1e6, 0, "micrometre"},
+    {"in", k_length, 254, 10000, 0, "inch"},
+    {"ft", k_length, 3048, 10000, 0, "foot"},
+    {"kg", k_mass, 1, 1, 0, "kilogram"},
+    {"g", k_mass, 1, 1000, 0, "gram"},
+    {"lb", k_mass, 45359237, 1e8, 0, "pound"},
+    {"s", k_time, 1, 1, 0, "second"},
+    {"ms", k_time, 1, 1000, 0, "millisecond"},
+    {"us", k_time, 1, 1e6, 0, "microsecond"},
+    {"min", k_time, 60, 1, 0, "minute"},
+    {"h", k_time, 3600, 1, 0, "hour"},
+    {"N", k_force, 1, 1, 0, "newton"},
+    {"kN", k_force, 1000, 1, 0, "kilonewton"},
+    {"mN", k_force, 1, 1000, 0, "millinewton"},
+    {"J", k_energy, 1, 1, 0, "joule"},
+    {"kJ", k_energy, 1000, 1, 0, "kilojoule"},
+    {"W", k_power, 1, 1, 0, "watt"},
+    {"kW", k_power, 1000, 1, 0, "kilowatt"},
+    {"Pa", k_pressure, 1, 1, 0, "pascal"},
+    {"kPa", k_pressure, 1000, 1, 0, "kilopascal"},
+    {"MPa", k_pressure, 1e6, 1, 0, "megapascal"},
+    {"Hz", k_frequency, 1, 1, 0, "hertz, 1/s"},
+    {"rad", k_none, 1, 1, 0, "radian"},
+    {"deg", k_none, 1, 180, 1, "degree"},
+    {"rev", k_none, 2, 1, 1, "revolution, 2 pi rad"},
+    {"rpm", k_frequency, 1, 30, 1, "revolution per minute"},
+});
+
+constexpr std::string_view k_formulations[] = {"multipliers"};
+constexpr std::string_view k_integrators[] = {"dopri5"};
+constexpr std::string_view k_stabilizers[] = {"project", "none"};
+
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+    std::vector<std::string> names;
+    for (const auto& row : table) names.emplace_back(row.name);
+    return names;
+}
+
+// pipes would end a table cell
+std::string cell(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+    return out;
+}
+
+}  // namespace
+
+std::span<const StatementInfo> statement_table() { return k_statements; }
+
+const StatementInfo& info(StatementKind kind) { return k_statements[static_cast<std::size_t>(kind)]; }
+
+const StatementInfo* find_statement(std::string_view keyword) {
+    const auto found =
+        std::find_if(k_statements.begin(), k_statements.end(), [&](const auto& row) { return row.keyword == keyword; });
+    return found == k_statements.end() ? nullptr : &*found;
+}
+
+std::span<const std::string_view> clause_words() { return k_clause_words; }
+
+bool is_clause_word(std::string_view word) {
+    return std::find(std::begin(k_clause_words), std::end(k_clause_words), word) != std::end(k_clause_words);
+}
+
+std::span<const FunctionSchema> function_table() { return k_functions; }
+
+const FunctionSchema* find_function(std::string_view name) {
+    const auto found = std::find_if(k_functions.begin(), k_functions.end(), [&](const auto& row) { return row.name == name; });
+    return found == k_functions.end() ? nullptr : &*found;
+}
+
+std::span<const UnitInfo> unit_table() { return k_units; }
+
+const UnitInfo* find_unit(std::string_view name) {
+    const auto found = std::find_if(k_units.begin(), k_units.end(), [&](const auto& row) { return row.name == name; });
+    return found == k_units.end() ? nullptr : &*found;
+}
+
+bool is_reserved(std::string_view name) {
+    if (name == "pi" || name == "t" || name == "and" || name == "or" || name == "not") return true;
+    if (find_statement(name) != nullptr) return true;
+    const FunctionSchema* function = find_function(name);
+    return function != nullptr && function->reserved;
+}
+
+std::vector<std::string> statement_keywords() {
+    std::vector<std::string> names;
+    for (const StatementInfo& row : k_statements) names.emplace_back(row.keyword);
+    return names;
+}
+
+std::vector<std::string> function_names() { return names_of(k_functions); }
+std::vector<std::string> unit_names() { return names_of(k_units); }
+
+std::string language_reference() {
+    std::string out = "### Statements\n\n";
+    for (const StatementInfo& row : k_statements) {
+        out += fmt::format("#### `{}`\n\n```\n{}\n```\n\n{}\n", row.keyword, row.syntax, row.description);
+        if (!row.supported) out += "\nRead and checked for syntax, then refused with E0901: not supported yet.\n";
+        out += fmt::format("\nExample: `{}`\n\n", row.example);
+    }
+    out += "### Functions\n\n| written | gives | meaning |\n|---|---|---|\n";
+    for (const FunctionSchema& row : k_functions)
+        out += fmt::format("| `{}` | {} | {} |\n", cell(row.syntax), row.result, cell(row.description));
+    out += "\n### Units\n\n| unit | in SI | name |\n|---|---|---|\n";
+    for (const UnitInfo& row : k_units) {
+        std::string value = row.pi_power != 0 ? (row.numerator == 1 ? "pi" : fmt::format("{} pi", row.numerator)) : "";
+        if (row.pi_power != 0 && row.denominator != 1) value += fmt::format("/{}", row.denominator);
+        if (row.pi_power == 0) value = fmt::format("{}", row.numerator / row.denominator);
+        out += fmt::format("| `{}` | {} {} | {} |\n", row.name, value, si_text(row.dimension), row.description);
+    }
+    return out;
+}
+
+std::span<const std::string_view> supported_formulations() { return k_formulations; }
+std::span<const std::string_view> supported_integrators() { return k_integrators; }
+std::span<const std::string_view> supported_stabilizers() { return k_stabilizers; }
+
+}  // namespace appell
