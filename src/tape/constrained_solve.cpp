@@ -105,28 +105,26 @@ ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
     if (IsComplex<T>::value || n_ + m_ <= k_bordered_at_once) B_.resize(bordered_entries());
 }
 
-// f into x_, A into A_, b into b_, M into L_; false when a number is not finite
+// f into x_, A into A_, b into b_, M into L_
 template <class T>
-bool ConstrainedSolver<T>::gather(const T* slots) {
-    bool finite = true;
+void ConstrainedSolver<T>::gather(const T* slots) {
     std::fill(A_.begin(), A_.end(), T(0));
-    for (const Target& t : rows_) {
-        A_[t.offset] = slots[t.slot];
-        finite &= is_finite(slots[t.slot]);
+    for (const Target& t : rows_) A_[t.offset] = slots[t.slot];
+    for (std::size_t i = 0; i < n_; ++i) x_[i] = slots[f_slots_[i]];
+    for (std::size_t i = 0; i < m_; ++i) b_[i] = slots[b_slots_[i]];
+    if constexpr (!IsComplex<T>::value) {
+        std::fill(L_.begin(), L_.end(), T(0));
+        for (const Target& t : mass_) L_[t.offset] = slots[t.slot];
     }
-    for (std::size_t i = 0; i < n_; ++i) {
-        x_[i] = slots[f_slots_[i]];
-        finite &= is_finite(x_[i]);
-    }
-    for (std::size_t i = 0; i < m_; ++i) {
-        b_[i] = slots[b_slots_[i]];
-        finite &= is_finite(b_[i]);
-    }
-    if constexpr (!IsComplex<T>::value) std::fill(L_.begin(), L_.end(), T(0));
-    for (const Target& t : mass_) {
-        if constexpr (!IsComplex<T>::value) L_[t.offset] = slots[t.slot];
-        finite &= is_finite(slots[t.slot]);
-    }
+}
+
+template <class T>
+bool ConstrainedSolver<T>::operands_finite(const T* slots) const {
+    bool finite = true;
+    for (const Target& t : mass_) finite &= is_finite(slots[t.slot]);
+    for (const Target& t : rows_) finite &= is_finite(slots[t.slot]);
+    for (const Slot slot : f_slots_) finite &= is_finite(slots[slot]);
+    for (const Slot slot : b_slots_) finite &= is_finite(slots[slot]);
     return finite;
 }
 
@@ -250,6 +248,24 @@ void ConstrainedSolver<T>::judge(const R& disagreement, const R& scale, SolveRep
     if (report.inconsistency > k_consistency_tolerance) report.status = EvalStatus::inconsistent_rows;
 }
 
+// M positive definite and one row, by far the most frequent case: z = L^-1 f + g lambda with g = L^-1 A' and g z = b. False when
+// the row vanishes or is not finite.
+template <class T>
+bool ConstrainedSolver<T>::solve_one_row() {
+    if constexpr (!IsComplex<T>::value) {
+        for (const Touch& t : touches_) forward(A_.data(), blocks_[t.block]);
+        const T square = dot(A_.data(), A_.data(), n_);
+        if (!(square > 0)) return false;
+        for (const Block& block : blocks_) forward(x_.data(), block);
+        lambda_[0] = (b_[0] - dot(A_.data(), x_.data(), n_)) / square;
+        add_multiple(x_.data(), lambda_[0], A_.data(), n_);
+        backward(x_.data());
+        rank_ = 1;
+        return true;
+    }
+    return false;
+}
+
 // M positive definite: z = L' x satisfies Q z = R'^-1 b and differs from L^-1 f by a combination of Q's directions only
 template <class T>
 void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
@@ -257,7 +273,8 @@ void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
         const std::size_t n = n_, m = m_;
         for (const Block& block : blocks_) forward(x_.data(), block);
         if (m != 0) {
-            for (const Touch& t : touches_) forward(&A_[t.row * n], blocks_[t.block]);
+            if (m > 1)  // a single row has been through solve_one_row
+                for (const Touch& t : touches_) forward(&A_[t.row * n], blocks_[t.block]);
             std::copy(A_.begin(), A_.end(), Q_.begin());
             factor_rows(growth_);
             R scale(0);
@@ -476,22 +493,27 @@ void ConstrainedSolver<T>::solve_bordered(const T* slots, SolveReport& report) {
 template <class T>
 SolveReport ConstrainedSolver<T>::solve(T* slots) {
     SolveReport report;
-    if (!gather(slots)) {
-        report.status = EvalStatus::not_finite;
-        return report;
-    }
-    std::fill(lambda_.begin(), lambda_.end(), T(0));
+    gather(slots);
     rank_ = 0;
-    if constexpr (IsComplex<T>::value) {
-        solve_bordered(slots, report);
-    } else if (factor_mass()) {
-        solve_by_blocks(report);
+    // NOTE: operands that are not finite are looked for only off the fast paths: on these they show in x and lambda
+    const bool positive = !IsComplex<T>::value && factor_mass();
+    if (positive && m_ == 1 && solve_one_row()) {
+        report.rank = 1;
     } else {
-        report.bordered = true;
-        solve_bordered(slots, report);
+        if (!(positive && m_ == 0) && !operands_finite(slots)) {
+            report.status = EvalStatus::not_finite;
+            return report;
+        }
+        std::fill(lambda_.begin(), lambda_.end(), T(0));
+        if (positive) {
+            solve_by_blocks(report);
+        } else {
+            report.bordered = !IsComplex<T>::value;
+            solve_bordered(slots, report);
+        }
+        report.rank = static_cast<std::uint32_t>(rank_);
+        if (rank_ != 0) report.smallest_pivot = as_double(R_[(rank_ - 1) * m_ + pivot_[rank_ - 1]]);
     }
-    report.rank = static_cast<std::uint32_t>(rank_);
-    if (rank_ != 0) report.smallest_pivot = as_double(R_[(rank_ - 1) * m_ + pivot_[rank_ - 1]]);
     if (report.status == EvalStatus::singular_mass) return report;
     bool finite = true;
     for (std::size_t i = 0; i < n_; ++i) {

@@ -52,7 +52,9 @@ private:
         std::uint32_t row, block;
     };
 
-    bool gather(const T* slots);
+    void gather(const T* slots);
+    [[nodiscard]] bool operands_finite(const T* slots) const;
+    bool solve_one_row();
     bool factor_mass();
     void forward(T* v, const Block& block) const;
     void backward(T* v) const;
