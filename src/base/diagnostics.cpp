@@ -113,21 +113,26 @@ std::string render(const Diagnostics& diagnostics, const SourceSet& sources) {
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-    // Levenshtein distance, at most a third of the name's length away
+    // edit distance (insert, delete, replace, swap neighbours), at most a third of the name's length away
+    static constexpr std::size_t k_longest = 200;  // nobody misspells longer names, and the distance costs their product
     std::string best;
+    if (name.size() > k_longest) return best;
     std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
-    std::vector<std::size_t> row;
+    std::vector<std::size_t> before, last, row;
     for (const std::string& candidate : candidates) {
         if (candidate.size() > name.size() + best_distance || name.size() > candidate.size() + best_distance) continue;
         row.resize(candidate.size() + 1);
         for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+        before = last = row;
         for (std::size_t i = 1; i <= name.size(); ++i) {
-            std::size_t diagonal = row[0];
+            before.swap(last);
+            last.swap(row);
             row[0] = i;
             for (std::size_t j = 1; j < row.size(); ++j) {
-                const std::size_t substitute = diagonal + (name[i - 1] == candidate[j - 1] ? 0 : 1);
-                diagonal = row[j];
-                row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+                const std::size_t replace = last[j - 1] + (name[i - 1] == candidate[j - 1] ? 0 : 1);
+                row[j] = std::min({replace, last[j] + 1, row[j - 1] + 1});
+                if (i > 1 && j > 1 && name[i - 1] == candidate[j - 2] && name[i - 2] == candidate[j - 1])
+                    row[j] = std::min(row[j], before[j - 2] + 1);
             }
         }
         if (row.back() < best_distance && row.back() < candidate.size()) {

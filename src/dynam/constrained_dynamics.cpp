@@ -1,5 +1,7 @@
 #include "dynam/constrained_dynamics.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "dynam/constraint_rows.hpp"
@@ -12,6 +14,8 @@ namespace appell {
 
 namespace {
 
+bool moves(const Graph& g, NodeId n) { return depends_on(g, n, SymbolKind::coordinate) || depends_on(g, n, SymbolKind::time); }
+
 // central inertia of a body in its own basis; the parallel-axis theorem takes it from another point
 Matrix3 central_inertia(Kinematics& kin, const Body& body, Diagnostics& diagnostics) {
     Graph& g = kin.graph();
@@ -20,13 +24,20 @@ Matrix3 central_inertia(Kinematics& kin, const Body& body, Diagnostics& diagnost
     for (NodeId& entry : I) entry = kin.resolve(entry);
     if (body.inertia_frame != body.frame) {
         const Matrix3 R = kin.frames().rotation(body.frame, body.inertia_frame);
+        if (std::any_of(R.begin(), R.end(), [&](NodeId r) { return moves(g, r); })) {
+            diagnostics.add({Code::E0607, body.span,
+                             fmt::format("the inertia of {} is given in {}, which turns relative to the body", body.name,
+                                         kin.model().frame(body.inertia_frame).name),
+                             "", "a frame fixed in the body", "give the inertia in the body's own frame"});
+            return I;
+        }
         I = multiply(g, multiply(g, R, I), transpose(R));
     }
     if (body.inertia_point == body.center) return I;
     const MixedVector mixed = add(g, kin.position(body.center), scale(g, g.constant(-1), kin.position(body.inertia_point)));
     const Vec3 r = kin.frames().express(mixed, body.frame);
     for (const NodeId c : r.c)
-        if (depends_on(g, c, SymbolKind::coordinate) || depends_on(g, c, SymbolKind::time)) {
+        if (moves(g, c)) {
             diagnostics.add({Code::E0607, body.span,
                              fmt::format("the inertia of {} is about {}, which is not fixed in the body", body.name,
                                          kin.model().point(body.inertia_point).name),
