@@ -24,6 +24,8 @@ constexpr double k_label_size = 13;
 constexpr double k_tick_size = 12;
 constexpr double k_edge = 14;  // from the border of the image to anything
 constexpr double k_tick_length = 4;
+constexpr double k_tick_space_x = 52;  // least distance of ticks
+constexpr double k_tick_space_y = 34;
 constexpr double k_legend_row = 19;
 constexpr double k_legend_swatch = 22;  // the line sample
 constexpr double k_legend_gap = 7;      // between sample and text
@@ -197,20 +199,27 @@ private:
     void choose_ticks() {
         view_.x = x_;
         view_.y = y_;
-        const int x_intervals = std::max(2, static_cast<int>(view_.width / 64));
-        const int y_intervals = std::max(2, static_cast<int>(view_.height / 40));
         if (spec_.equal_axes) {
             const double unit = std::max((x_.high - x_.low) / view_.width, (y_.high - y_.low) / view_.height);
             view_.x = widened(x_, unit * view_.width);
             view_.y = widened(y_, unit * view_.height);
-            const TickStep step = std::max(tick_step(view_.x, x_intervals), tick_step(view_.y, y_intervals),
-                                           [](TickStep a, TickStep b) { return a.value() < b.value(); });
-            x_ticks_ = make_ticks(view_.x, step);
-            y_ticks_ = make_ticks(view_.y, step);
-            if (x_ticks_.major.size() >= 2 && y_ticks_.major.size() >= 2) return;
         }
-        x_ticks_ = make_ticks(view_.x, tick_step(view_.x, x_intervals));
-        y_ticks_ = make_ticks(view_.y, tick_step(view_.y, y_intervals));
+        y_ticks_ = make_ticks(view_.y, tick_step(view_.y, std::max(2, static_cast<int>(view_.height / k_tick_space_y))));
+        // as many ticks along x as their labels leave room for
+        int intervals = std::max(2, static_cast<int>(view_.width / k_tick_space_x));
+        x_ticks_ = make_ticks(view_.x, tick_step(view_.x, intervals));
+        while (intervals > 2 && labels_collide()) x_ticks_ = make_ticks(view_.x, tick_step(view_.x, --intervals));
+        if (!spec_.equal_axes) return;
+        // one step for both axes makes the squares of the grid square, if it leaves ticks on both
+        const bool x_is_wider = x_ticks_.step.value() > y_ticks_.step.value();
+        Ticks shared = x_is_wider ? make_ticks(view_.y, x_ticks_.step) : make_ticks(view_.x, y_ticks_.step);
+        if (shared.major.size() >= 2) (x_is_wider ? y_ticks_ : x_ticks_) = std::move(shared);
+    }
+
+    [[nodiscard]] bool labels_collide() const {
+        double widest = 0;
+        for (const std::string& label : x_ticks_.labels) widest = std::max(widest, text_width(label, k_tick_size));
+        return x_ticks_.step.value() / (view_.x.high - view_.x.low) * view_.width < widest + 14;
     }
 
     [[nodiscard]] bool has_header() const { return !spec_.title.empty() || spec_.mark_start; }

@@ -233,6 +233,24 @@ TEST(SvgPlot, EqualAxesHaveEqualUnits) {
     EXPECT_NEAR(points[0].y, points[1].y, 0.011);
 }
 
+TEST(SvgPlot, TickLabelsDoNotCollide) {
+    for (const double high : {1.0, 20'000.0, 99'999.0, 0.0314}) {
+        for (const int width : {200, 360, 720, 1400}) {
+            PlotSpec spec = plot_of({{"c", {-high, high}, {0, 1}}});
+            spec.width = width;
+            const std::string svg = render_svg(spec);
+            const std::regex label("<text class=\"ap-tick\" x=\"([0-9.]+)\" y=\"[0-9.]+\" text-anchor=\"middle\">([^<]*)<");
+            double last = -1e9;
+            for (std::sregex_iterator it(svg.begin(), svg.end(), label), end; it != end; ++it) {
+                const double half = text_width((*it)[2].str(), 12) / 2;
+                EXPECT_GT(std::stod((*it)[1]) - half, last) << high << " in " << width << " px";
+                last = std::stod((*it)[1]) + half;
+            }
+            EXPECT_GT(last, 0) << "no labels";
+        }
+    }
+}
+
 TEST(SvgPlot, StartAndEndAreMarked) {
     PlotSpec spec = plot_of({sine(100), sine(100, 2, "y")});
     EXPECT_EQ(count(render_svg(spec), "<circle"), 0u);
