@@ -14,6 +14,7 @@ Elaborator::Elaborator(const Syntax& syntax, const SourceSet& sources, const Rea
 
 std::optional<Model> Elaborator::run() {
     find_system();
+    find_units();
     make_builder();
     declare_sizes();
     expand_families();
@@ -66,6 +67,23 @@ bool Elaborator::find_system() {
     }
     flush_attempt();
     return system != nullptr;
+}
+
+// A model without a single unit of length, mass or time, the plan of the run aside, is taken to be in one consistent system, or
+// without dimensions: nothing is checked, and sin(t) is as good as sin(w*t).
+void Elaborator::find_units() {
+    units_ = false;
+    const auto look = [&](const SyntaxExpr& expr) {
+        for (const SyntaxNode& node : expr.nodes)
+            units_ = units_ || (node.unit != 0 && !syntax_.units[node.unit].dimension.none());
+    };
+    for (const Statement& statement : syntax_.statements) {
+        if (statement.kind == StatementKind::run) continue;
+        for (const Part& part : statement.parts) {
+            look(part.expr);
+            for (const SyntaxExpr& expr : part.list) look(expr);
+        }
+    }
 }
 
 void Elaborator::make_builder() {

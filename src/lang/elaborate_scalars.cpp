@@ -84,7 +84,8 @@ std::optional<double> Elaborator::number(const Value& value, Span span) {
 }
 
 void Elaborator::expect_dimension(const Value& value, Dimension expected, std::string_view what, Span span) {
-    if (value.poison() || !value.dimension || *value.dimension == expected || is_zero(value)) return;
+    // a pure number may stand for a quantity in SI units, as in a force sin(w*t)*N.x
+    if (value.poison() || !value.dimension || value.dimension->none() || *value.dimension == expected || is_zero(value)) return;
     fail(Code::E0303, span, fmt::format("{} has another dimension", what), si_text(*value.dimension), si_text(expected));
 }
 

@@ -169,7 +169,8 @@ void Elaborator::elaborate_constraint(Entity& entity) {
             good = false;
             continue;
         }
-        if (left.dimension && right.dimension && *left.dimension != *right.dimension && !is_zero(left) && !is_zero(right))
+        if (left.dimension && right.dimension && *left.dimension != *right.dimension && !is_zero(left) && !is_zero(right) &&
+            !left.direction && !right.direction)
             fail(Code::E0301, span, "the two sides of this equation have different dimensions",
                  fmt::format("{} and {}", si_text(*left.dimension), si_text(*right.dimension)), "the same dimension");
         const NodeId phi = scalars ? graph().sub(left.node, right.node)

@@ -87,6 +87,7 @@ private:
 
     // --- stages (elaborate.cpp, expand.cpp)
     bool find_system();
+    void find_units();
     void make_builder();
     void declare_sizes();
     void expand_families();
@@ -140,6 +141,7 @@ private:
     std::string member_name(NameId base, const std::vector<Value>& indices, Span span);
     [[nodiscard]] const Entity* find(const std::string& name) const;
     // the entity of a name, reported when it is not there; pending or poisoned ones give null without a report
+    [[nodiscard]] bool is_declared_later(NameId name) const;
     Entity* lookup(const std::string& name, NameId base, Span span);
     Value value_of(const SyntaxName& name, std::uint32_t environment, const Place& place);
     Value entity_value(Entity& entity, int primes, Span span, const Place& place);
@@ -196,6 +198,9 @@ private:
     std::set<std::tuple<Code, std::uint32_t, std::uint32_t>> reported_;  // families repeat their problems
     std::uint32_t current_ = 0;                                          // the entity under elaboration
     Sweep sweep_;
+    std::set<NameId> lost_;  // declared with an index that could not be evaluated
+    bool declared_ = false;  // names other than sizes are known
+    bool units_ = true;      // dimensions are checked: the model uses some
 };
 
 [[nodiscard]] std::string_view describe(ValueType type);

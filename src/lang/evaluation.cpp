@@ -88,7 +88,7 @@ Value Evaluation::scalar_of(NodeId node, std::optional<Dimension> dimension, std
     Value value;
     value.type = ValueType::scalar;
     value.node = node;
-    value.dimension = dimension;
+    if (owner_.units_) value.dimension = dimension;
     value.made_of = made_of;
     return value;
 }
@@ -177,7 +177,9 @@ Value Evaluation::member(const SyntaxNode& node, const Value& of) {
         return {};
     }
     if (!allow(uses::geometry, node.span, "a basis vector")) return {};
-    return vector_of(owner_.builder_->basis(FrameId(of.first), text.front() - 'x'), Dimension{}, uses::geometry);
+    Value value = vector_of(owner_.builder_->basis(FrameId(of.first), text.front() - 'x'), Dimension{}, uses::geometry);
+    value.direction = true;
+    return value;
 }
 
 Value Evaluation::unary(const SyntaxNode& node, const Value& x) {
@@ -216,8 +218,8 @@ Value Evaluation::binary(const SyntaxNode& node, const Value& x, const Value& y)
 }
 
 std::optional<Dimension> Evaluation::common(const Value& x, const Value& y, Span span, std::string_view what) {
-    if (owner_.is_zero(x)) return y.dimension;
-    if (owner_.is_zero(y)) return x.dimension;
+    if (owner_.is_zero(x) || x.direction) return y.dimension;
+    if (owner_.is_zero(y) || y.direction) return x.dimension;
     if (!x.dimension || !y.dimension) return k_unknown;
     if (*x.dimension == *y.dimension) return x.dimension;
     owner_.fail(Code::E0301, span, fmt::format("the two sides of {} have different dimensions", what),
@@ -243,6 +245,7 @@ Value Evaluation::sum(const SyntaxNode& node, const Value& x, const Value& y) {
     const Value a = owner_.as_vector(x, node.span), b = owner_.as_vector(y, node.span);
     Value value = vector_of(graph().vadd(a.node, minus ? graph().vneg(b.node) : b.node), common(a, b, node.span, what), made_of);
     value.points = minus ? a.points - b.points : a.points + b.points;
+    value.direction = a.direction && b.direction;
     return value;
 }
 

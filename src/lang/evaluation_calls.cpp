@@ -161,6 +161,7 @@ Value Evaluation::products_of_vectors(const SyntaxNode& node, const FunctionSche
     Value value = scalar ? scalar_of(graph().dot(v[0].node, v[1].node), dimension, made_of)
                          : vector_of(graph().cross(v[0].node, v[1].node), dimension, made_of);
     if (function.result == "constraint") value.type = ValueType::relation;
+    value.direction = v[0].direction && v[1].direction;
     return value;
 }
 

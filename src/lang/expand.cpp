@@ -124,7 +124,7 @@ void Elaborator::expand_families() {
             continue;
         }
         // the block is entered through its end, with the value before the first
-        loops.push_back({at, *first - 1, *last, environment});
+        loops.push_back({at, *first - 1, statement.unclosed ? *first : *last, environment});
         at = behind;
     }
     flush_attempt();

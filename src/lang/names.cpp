@@ -110,6 +110,13 @@ std::string Elaborator::hint_for(const std::string& name) const {
     return {};
 }
 
+bool Elaborator::is_declared_later(NameId name) const {
+    for (const Statement& statement : syntax_.statements)
+        for (const Part& part : statement.parts)
+            if (part.role == Role::name && part.name.name == name) return true;
+    return false;
+}
+
 Entity* Elaborator::lookup(const std::string& name, NameId base, Span span) {
     const auto found = by_name_.find(name);
     if (found != by_name_.end()) {
@@ -120,8 +127,13 @@ Entity* Elaborator::lookup(const std::string& name, NameId base, Span span) {
         }
         return &entity;
     }
-    if (syntax_.is_poisoned(base)) return nullptr;
+    if (syntax_.is_poisoned(base) || lost_.contains(base)) return nullptr;
     const std::string& text = syntax_.names.text(base);
+    if (!declared_ && is_declared_later(base)) {
+        fail(Code::E0404, span, fmt::format("`{}` is no size", text), {}, "numbers, sizes and loop names",
+             "declare it with `size`");
+        return nullptr;
+    }
     const auto family = families_.find(base);
     const bool indexed = name.find('[') != std::string::npos;
     if (family != families_.end()) {
@@ -178,7 +190,10 @@ void Elaborator::declare_items(const Instance& instance, EntityKind kind) {
             continue;
         }
         const std::string name = full_name(parts[i].name, instance.environment);
-        if (name.empty()) continue;
+        if (name.empty()) {
+            lost_.insert(parts[i].name.name);
+            continue;
+        }
         const std::uint32_t entity = declare(kind, name, parts[i].span, instance, i);
         // symbols are made at once, in the order of the file
         switch (kind) {
@@ -206,6 +221,7 @@ void Elaborator::declare_items(const Instance& instance, EntityKind kind) {
 }
 
 void Elaborator::declare_names() {
+    declared_ = true;
     for (const Instance& instance : instances_) {
         const Statement& statement = *instance.statement;
         switch (statement.kind) {

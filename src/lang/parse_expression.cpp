@@ -116,7 +116,7 @@ private:
             const std::string_view next = reader_.word();
             // `in` is also a clause word; as an inch it is followed by no frame
             const bool clause = next == "in" && reader_.kind(1) == TokenKind::word;
-            if (find_unit(next) != nullptr && !clause) {
+            if (find_unit(next) != nullptr && !clause && plain_word(0)) {
                 if (!units(unit)) return false;
             } else if (!is_clause_word(next)) {
                 const std::string near = nearest_name(next, unit_names());
@@ -131,6 +131,14 @@ private:
         node.unit = unit;
         expect_operand_ = false;
         return true;
+    }
+
+    // a word that something belongs to is a name: N.x, x[1], f(x), x'
+    [[nodiscard]] bool plain_word(std::size_t ahead) const {
+        const TokenKind behind = reader_.kind(ahead + 1);
+        const bool bound = behind == TokenKind::dot || behind == TokenKind::open_bracket || behind == TokenKind::open ||
+                           behind == TokenKind::prime;
+        return !bound || !reader_.adjacent(ahead + 1);
     }
 
     // unit words with * / ^ between them and no spaces
@@ -165,8 +173,7 @@ private:
             total.pi_power += unit.pi_power * exponent;
             const bool joined = (reader_.kind() == TokenKind::star || reader_.kind() == TokenKind::slash) && reader_.adjacent() &&
                                 reader_.kind(1) == TokenKind::word && reader_.adjacent(1) &&
-                                find_unit(reader_.word(1)) != nullptr &&
-                                !(reader_.kind(2) == TokenKind::open && reader_.adjacent(2));
+                                find_unit(reader_.word(1)) != nullptr && plain_word(1);
             if (!joined) break;
             sign = reader_.take().kind == TokenKind::slash ? -1 : 1;
         }

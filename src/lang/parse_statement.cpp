@@ -538,6 +538,7 @@ void parse_file(std::string_view text, std::uint32_t file, const Limits& limits,
         Statement& statement = syntax.statements[family.index];
         diagnostics.add({Code::E0108, statement.keyword, "this family is not closed", {}, "`end` behind its statements", {}});
         statement.block = syntax.statements.size() - family.index - 1;
+        statement.unclosed = true;
     }
 }
 

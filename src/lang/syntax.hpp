@@ -154,6 +154,7 @@ struct Statement {
     Span keyword;
     std::vector<Part> parts;
     std::size_t block = 0;  // of `for`: number of statements in its block, `end` not counted
+    bool unclosed = false;  // of `for` without its `end`: its statements are read once
 
     [[nodiscard]] const Part* find(Role role) const {
         for (const Part& part : parts)

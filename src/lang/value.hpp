@@ -38,6 +38,7 @@ struct Value {
     std::uint32_t made_of = 0;
     // of vectors: how many points it contains, P - Q none, (P + Q)/2 one; NaN when it depends on symbols
     double points = 0;
+    bool direction = false;  // made of basis vectors alone: like a bare number in a sum, without a dimension in a product
     std::uint32_t first = 0, second = 0;  // entities: point; frame; body and point; constraint and count; axis
 
     [[nodiscard]] bool poison() const { return type == ValueType::poison; }
