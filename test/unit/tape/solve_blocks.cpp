@@ -213,7 +213,7 @@ TEST(SolveBlocks, RedundantRowsGiveTheMultipliersOfLeastNorm) {
         const MatrixXd combine = random.matrix(rows - independent, independent);
         s.A.bottomRows(rows - independent) = combine * s.A.topRows(independent);
         s.b.tail(rows - independent) = combine * s.b.head(independent);
-        const auto [x, unused] = reference({s.M, s.A.topRows(independent), s.f, s.b.head(independent)});
+        const VectorXd x = reference({s.M, s.A.topRows(independent), s.f, s.b.head(independent)}).first;
         const VectorXd lambda = s.A.transpose().completeOrthogonalDecomposition().solve(s.M * x - s.f);
         const double size = 1 + x.norm() + lambda.norm();
         const auto check = [&](const auto& found, double tolerance) {
@@ -317,7 +317,7 @@ TEST(SolveBlocks, SingularMassWithRedundantRowsIsSolved) {
     s.M = half * half.transpose();
     s.A.row(2) = s.A.row(0) + s.A.row(1);
     s.b[2] = s.b[0] + s.b[1];
-    const auto [x, unused] = reference({s.M, s.A.topRows(2), s.f, s.b.head(2)});
+    const VectorXd x = reference({s.M, s.A.topRows(2), s.f, s.b.head(2)}).first;
     const VectorXd lambda = s.A.transpose().completeOrthogonalDecomposition().solve(s.M * x - s.f);
     const auto found = solve<double>(s);
     ASSERT_EQ(found.report.status, EvalStatus::ok);
