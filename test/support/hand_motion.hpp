@@ -20,8 +20,10 @@ struct HandModel {
     std::vector<NodeId> position, velocity;
 
     explicit HandModel(std::size_t n) : t(g.add_symbol("t", SymbolKind::time)), masses(n, 1.0) {
-        for (std::size_t i = 0; i < n; ++i) q.push_back(g.add_symbol("q" + std::to_string(i + 1), SymbolKind::coordinate));
-        for (std::size_t i = 0; i < n; ++i) u.push_back(g.add_symbol("u" + std::to_string(i + 1), SymbolKind::speed));
+        for (std::size_t i = 0; i < n; ++i)
+            q.push_back(g.add_symbol(std::string("q").append(std::to_string(i + 1)), SymbolKind::coordinate));
+        for (std::size_t i = 0; i < n; ++i)
+            u.push_back(g.add_symbol(std::string("u").append(std::to_string(i + 1)), SymbolKind::speed));
         forces.assign(n, g.constant(0));
     }
     [[nodiscard]] Expr time() { return {&g, g.symbol_node(t)}; }

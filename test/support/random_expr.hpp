@@ -23,13 +23,14 @@ class RandomExpr {
 public:
     RandomExpr(Graph& graph, std::uint64_t seed, RandomExprOptions options = {}) : g_(graph), random_(seed), options_(options) {
         for (std::size_t i = 0; i < options.symbols; ++i) {
-            symbols_.push_back(g_.add_symbol("s" + std::to_string(g_.symbol_count()), SymbolKind::other));
+            symbols_.push_back(g_.add_symbol(std::string("s").append(std::to_string(g_.symbol_count())), SymbolKind::other));
             pool_.push_back(g_.symbol_node(symbols_.back()));
         }
         pool_.push_back(g_.constant(0.5));
         pool_.push_back(g_.constant(-1.25));
         pool_.push_back(g_.pi());
-        if (options.calls) function_ = g_.add_opaque_function("F" + std::to_string(g_.function_count()), {"x", "y"});
+        if (options.calls)
+            function_ = g_.add_opaque_function(std::string("F").append(std::to_string(g_.function_count())), {"x", "y"});
     }
 
     [[nodiscard]] const std::vector<SymbolId>& symbols() const { return symbols_; }

@@ -333,7 +333,7 @@ TEST(Simulate, QuaternionsKeepTheirNorm) {
     Graph g;
     const SymbolId t = g.add_symbol("t", SymbolKind::time), w = g.add_symbol("w", SymbolKind::speed);
     std::vector<SymbolId> e, inputs{t};
-    for (int i = 0; i < 4; ++i) e.push_back(g.add_symbol("e" + std::to_string(i), SymbolKind::coordinate));
+    for (int i = 0; i < 4; ++i) e.push_back(g.add_symbol(std::string("e").append(std::to_string(i)), SymbolKind::coordinate));
     inputs.insert(inputs.end(), e.begin(), e.end());
     inputs.push_back(w);
     const auto E = [&](std::size_t i) { return Expr{&g, g.symbol_node(e[i])}; };
