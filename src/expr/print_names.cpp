@@ -52,9 +52,10 @@ struct NameParts {
     int primes = 0;
 };
 
-void append_subscript(NameParts& parts, std::string text) {
+void append_subscript(NameParts& parts, std::string_view text) {
     if (text.empty()) return;
-    parts.subscript += (parts.subscript.empty() ? "" : ",") + std::move(text);
+    if (!parts.subscript.empty()) parts.subscript += ',';
+    parts.subscript += text;
 }
 
 NameParts split_name(std::string_view name) {
@@ -76,7 +77,7 @@ NameParts split_name(std::string_view name) {
     std::size_t digits = first.size();
     while (digits > 1 && is_digit(first[digits - 1])) --digits;
     parts.base = word(first.substr(0, digits));
-    append_subscript(parts, std::string(first.substr(digits)));
+    append_subscript(parts, first.substr(digits));
     while (!rest.empty()) {
         end = std::min(rest.find('_'), rest.size());
         if (end > 0) append_subscript(parts, subscript_word(rest.substr(0, end)));
@@ -138,7 +139,7 @@ std::string latex_vector_name(std::string_view name) {
     if (name.size() > 2 && name[name.size() - 2] == '.') {
         NameParts frame = split_name(name.substr(0, name.size() - 2));
         if (frame.base.size() == 1) frame.base[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(frame.base[0])));
-        append_subscript(frame, std::string(1, name.back()));
+        append_subscript(frame, name.substr(name.size() - 1));
         return with_subscript("\\hat{\\mathbf{" + frame.base + "}}", frame.subscript);
     }
     const NameParts parts = split_name(name);
