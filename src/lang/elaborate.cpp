@@ -18,6 +18,7 @@ std::optional<Model> Elaborator::run() {
     make_builder();
     declare_sizes();
     expand_families();
+    if (diagnostics_.has(Code::E0010)) return {};
     declare_names();
     check_overrides();
     // the lists of the model keep the order of the file where nothing demands another one

@@ -146,7 +146,7 @@ private:
     Value value_of(const SyntaxName& name, std::uint32_t environment, const Place& place);
     Value entity_value(Entity& entity, int primes, Span span, const Place& place);
     [[nodiscard]] std::optional<long long> loop_value(NameId name, std::uint32_t environment) const;
-    std::string hint_for(const std::string& name) const;
+    std::string hint_for(const std::string& name);
     std::optional<FrameId> frame_of(const SyntaxName& name, std::uint32_t environment);
     std::optional<PointId> point_of(const SyntaxName& name, std::uint32_t environment);
 
@@ -199,8 +199,10 @@ private:
     std::uint32_t current_ = 0;                                          // the entity under elaboration
     Sweep sweep_;
     std::set<NameId> lost_;  // declared with an index that could not be evaluated
-    bool declared_ = false;  // names other than sizes are known
-    bool units_ = true;      // dimensions are checked: the model uses some
+    std::size_t hints_ = 0;
+    std::vector<std::string> candidates_;  // for hints
+    bool declared_ = false;                // names other than sizes are known
+    bool units_ = true;                    // dimensions are checked: the model uses some
 };
 
 [[nodiscard]] std::string_view describe(ValueType type);

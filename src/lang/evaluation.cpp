@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::optional<Dimension> k_unknown{};
 
+// ends the evaluation: beyond every node
+constexpr std::size_t k_stop = static_cast<std::size_t>(-1);
+
 std::optional<Dimension> times(std::optional<Dimension> a, std::optional<Dimension> b) {
     return a && b ? std::optional(*a * *b) : k_unknown;
 }
@@ -245,7 +248,7 @@ Value Evaluation::sum(const SyntaxNode& node, const Value& x, const Value& y) {
     const Value a = owner_.as_vector(x, node.span), b = owner_.as_vector(y, node.span);
     Value value = vector_of(graph().vadd(a.node, minus ? graph().vneg(b.node) : b.node), common(a, b, node.span, what), made_of);
     value.points = minus ? a.points - b.points : a.points + b.points;
-    value.direction = a.direction && b.direction;
+    value.direction = (a.direction || owner_.is_zero(a)) && (b.direction || owner_.is_zero(b));
     return value;
 }
 
@@ -304,29 +307,31 @@ Value Evaluation::power(const SyntaxNode& node, const Value& x, const Value& y) 
         owner_.fail(Code::E0304, node.span, "the exponent has a dimension", si_text(*y.dimension), "a pure number");
         return {};
     }
-    const auto exponent = graph().constant_value(y.node);
+    // 1/3 is not one node, but a constant all the same
+    const bool constant = y.made_of == 0;
+    const double exponent = constant ? owner_.number_of(y.node) : 0;
     std::optional<Dimension> dimension;
     if (x.dimension && x.dimension->none()) dimension = Dimension{};
     if (x.dimension && !x.dimension->none()) {
-        if (!exponent) {
+        if (!constant) {
             owner_.fail(Code::E0304, node.span, "a quantity with a dimension needs a constant number as its exponent",
                         fmt::format("a base in {}", si_text(*x.dimension)), "a pure number as the base, or a constant exponent");
             return {};
         }
         // exponents that are multiples of 1/12 keep the dimension exact; others leave it unknown
-        const double twelfths = *exponent * Dimension::k_unit;
-        if (twelfths == std::floor(twelfths) && std::abs(twelfths) < 200)
+        const double twelfths = std::round(exponent * Dimension::k_unit);
+        if (std::abs(twelfths - exponent * Dimension::k_unit) < 1e-9 && std::abs(twelfths) < 200)
             dimension = appell::power(*x.dimension, static_cast<int>(twelfths), Dimension::k_unit);
     }
     const std::uint32_t made_of = x.made_of | y.made_of;
-    if (exponent && *exponent == std::floor(*exponent) && std::abs(*exponent) < 1e6) {
-        if (owner_.is_zero(x) && *exponent < 0) {
+    if (constant && exponent == std::floor(exponent) && std::abs(exponent) < 1e6) {
+        if (owner_.is_zero(x) && exponent < 0) {
             owner_.fail(Code::E0406, node.span, "division by zero");
             return {};
         }
-        return scalar_of(graph().pow(x.node, static_cast<int>(*exponent)), dimension, made_of);
+        return scalar_of(graph().pow(x.node, static_cast<int>(exponent)), dimension, made_of);
     }
-    if (exponent && *exponent == 0.5) return scalar_of(graph().make(Op::Sqrt, x.node), dimension, made_of);
+    if (constant && exponent == 0.5) return scalar_of(graph().make(Op::Sqrt, x.node), dimension, made_of);
     return scalar_of(graph().make(Op::Pow, x.node, y.node), dimension, made_of);
 }
 
@@ -434,18 +439,19 @@ std::size_t Evaluation::end_sum(const SyntaxNode& node, std::size_t index) {
         plus.op = SyntaxOp::add;
         loop.total = sum(plus, loop.total, term);
     }
-    ++rounds_;
-    const bool too_long = rounds_ > owner_.options_.limits.statements;
-    if (too_long)
+    if (++rounds_ > owner_.options_.limits.statements) {
         owner_.fail(Code::E0507, node.span, "the sums have too many terms", {},
                     fmt::format("at most {}", owner_.options_.limits.statements));
-    if (loop.current < loop.last && !too_long) {
+        loops_.clear();
+        stack_.assign(1, Value{});
+        return k_stop;
+    }
+    if (loop.current < loop.last) {
         ++loop.current;
         return loop.body;
     }
     Value total = loop.total;
     if (total.type == ValueType::scalar) total.node = graph().sum(loop.terms);
-    if (too_long) total = {};
     loops_.pop_back();
     stack_.push_back(total);
     return index + 1;

@@ -33,6 +33,10 @@ Value Evaluation::call(const SyntaxNode& node, std::span<const Value> arguments)
     const Entity* known = owner_.find(text);
     if (known == nullptr) {
         if (owner_.syntax_.is_poisoned(node.name)) return {};
+        if (++owner_.hints_ > owner_.options_.limits.diagnostics) {
+            owner_.fail(Code::E0205, node.span, fmt::format("there is no function `{}`", text));
+            return {};
+        }
         std::vector<std::string> candidates = function_names();
         for (const Entity& entity : owner_.entities_)
             if (entity.kind == EntityKind::function) candidates.push_back(entity.name);

@@ -89,20 +89,17 @@ const Entity* Elaborator::find(const std::string& name) const {
     return found == by_name_.end() ? nullptr : &entities_[found->second];
 }
 
-std::string Elaborator::hint_for(const std::string& name) const {
-    std::vector<std::string> candidates{"pi", "t"};
-    std::set<std::string> bases;
-    for (const Entity& entity : entities_) {
-        if (entity.name.ends_with(')')) continue;
-        const std::size_t bracket = entity.name.find('[');
-        if (bracket == std::string::npos)
-            candidates.push_back(entity.name);
-        else
-            bases.insert(entity.name.substr(0, bracket));
+std::string Elaborator::hint_for(const std::string& name) {
+    // a search costs all names; hints beyond the ones shown are not looked for
+    if (++hints_ > options_.limits.diagnostics) return {};
+    if (candidates_.empty() || !declared_) {
+        // without indices, each once, in an order of their own
+        std::set<std::string> names{"pi", "t"};
+        for (const Entity& entity : entities_)
+            if (!entity.name.ends_with(')')) names.insert(entity.name.substr(0, entity.name.find('[')));
+        candidates_.assign(names.begin(), names.end());
     }
-    candidates.insert(candidates.end(), bases.begin(), bases.end());
-    std::sort(candidates.begin(), candidates.end());
-    const std::string near = nearest_name(name, candidates);
+    const std::string near = nearest_name(name, candidates_);
     if (!near.empty()) return fmt::format("did you mean `{}`?", near);
     if (find_unit(name) != nullptr) return "a unit stands behind a number, without spaces around * and /: 2 m/s";
     if (const FunctionSchema* function = find_function(name))
