@@ -52,7 +52,7 @@ Result<ModelText> read_model_file(const std::string& path, const ReadOptions& op
     }
     const auto size = fs::file_size(path, error);
     if (!error && size > options.limits.source_bytes) {
-        result.diagnostics.add({Code::E0002, {}, fmt::format("{} has {} bytes", path, size), "", fmt::format("at most {} bytes", options.limits.source_bytes),
+        result.diagnostics.add({Code::E0005, {}, fmt::format("{} has {} bytes", path, size), "", fmt::format("at most {} bytes", options.limits.source_bytes),
                                 "raise it with --limit source_bytes=N"});
         return result;
     }

@@ -26,7 +26,7 @@ Derivation derive(const ModelText& text) {
         out.timer.stop();
     } catch (const NodeLimitReached& limit) {
         out.timer.stop();
-        out.diagnostics.add({Code::E0708, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+        out.diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
     }
     return out;
 }
@@ -96,7 +96,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
-        derivation.diagnostics.add({Code::E0708, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+        derivation.diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
         return std::nullopt;
     }
     for (std::size_t i = 0; i < out.rows(); ++i) {

@@ -20,6 +20,8 @@ namespace {
 constexpr double k_least_pivot = 1e-10;
 // without projection redundant rows drift apart; only a gross contradiction stops the run then
 constexpr double k_gross_inconsistency = 1e-3;
+// steps after which the pace of the run is looked at
+constexpr std::size_t k_stall_window = 20'000;
 // changes of start values below this are round-off, not news
 constexpr double k_moved = 1e-12;
 
@@ -199,6 +201,7 @@ private:
         while (!integrator_.at_end()) {
             if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
             if (integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
+            if (stalled()) return stop(EndReason::step_too_small);
             switch (integrator_.step()) {
                 case StepStatus::ok: break;
                 case StepStatus::step_too_small: return stop(EndReason::step_too_small);
@@ -222,6 +225,17 @@ private:
             if (!row_at_step(t)) return false;
         }
         return true;
+    }
+
+    // A rate that jumps where the motion is drawn to (a corner of the constraint, say) lets every step through, each shorter than
+    // the last. At such a pace the run would not end within a billion steps: call it what it is.
+    bool stalled() {
+        const std::size_t steps = integrator_.statistics().steps;
+        if (steps < stall_steps_ + k_stall_window) return false;
+        const double advanced = std::abs(integrator_.t() - stall_t_);
+        stall_steps_ = steps;
+        stall_t_ = integrator_.t();
+        return advanced * 1e9 < k_stall_window * std::abs(options_.t1 - integrator_.t());
     }
 
     // positions, then velocities; false when either fails
@@ -309,6 +323,8 @@ private:
     EvalReport last_velocity_;
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
     bool watch_pivots_ = false;
+    std::size_t stall_steps_ = 0;
+    double stall_t_ = options_.t0;
     SimulateSummary summary_;
 };
 

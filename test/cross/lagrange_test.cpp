@@ -4,9 +4,9 @@
 
 #include <Eigen/Dense>
 
-#include "../support/n_link_pendulum.hpp"
-#include "../support/random_state.hpp"
-#include "../support/sample_models.hpp"
+#include "support/n_link_pendulum.hpp"
+#include "support/random_state.hpp"
+#include "support/sample_models.hpp"
 
 namespace appell {
 namespace {

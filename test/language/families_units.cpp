@@ -1,8 +1,6 @@
 // Families, sums, units and their algebra.
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "lang/schema.hpp"
 #include "language/read.hpp"
 
@@ -65,7 +63,8 @@ TEST(LanguageFamilies, LongChainsAreNotNested) {
     EXPECT_EQ(value_at(m, m.outputs[0].value, {{"x_", 1}}), 100001);
     std::string products = "1";
     for (int i = 0; i < 100000; ++i) products += "*1";
-    EXPECT_EQ(value_at(read_ok(with("output a = " + products)), m.outputs[0].value, {{"x_", 0}}), 0);
+    const Model p = read_ok(with("output a = " + products));
+    EXPECT_EQ(value_at(p, p.outputs[0].value, {}), 1);
 }
 
 TEST(LanguageUnits, EveryUnitHasItsValue) {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../../support/random_state.hpp"
-#include "../../support/sample_models.hpp"
+#include "support/random_state.hpp"
+#include "support/sample_models.hpp"
 
 namespace appell {
 namespace {
