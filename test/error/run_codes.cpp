@@ -59,7 +59,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0704, particle("constraint c: 1 = 2"));
     add(Code::E0706, particle("function h(s) opaque\nforce on P = h(x)*N.x"));
     add(Code::E0707, particle("input F\nforce on P = F*N.x"));
-    add(Code::E0012, particle("gravity -g*N.y\nconstraint c: x*y^3 = sin(x)")).read.limits.nodes = 60;
+    add(Code::E0012, particle("gravity -g*N.y\nconstraint c: x*y^3 = sin(x/(1 m))*(1 m^4)")).read.limits.nodes = 60;
     add(Code::E0709, "system bad\ncoord x = 0 m, y = 0 m\nparticle P mass 1 kg at O + (x + y)*N.x");
     add(Code::N0711, particle("constraint c: parallel(vel(P), N.x)"));
     add(Code::E0802, particle("constraint c: x^2 + 1 = 0"));

@@ -1,0 +1,193 @@
+// The built program as a user types it: exit codes, messages, files. 0 good, 1 a problem of the model or the run, 2 wrong usage.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace appell {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+    int code = -1;
+    std::string out;  // standard output and standard error together
+};
+
+class Cli : public ::testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = fs::temp_directory_path() / ("appell_cli_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    Outcome call(const std::string& arguments, bool with_errors = true) const {
+        const std::string command = "cd '" + folder_.string() + "' && '" + std::string(APPELL_BINARY_DIR) + "/appell' " + arguments + (with_errors ? " 2>&1" : " 2>/dev/null");
+        Outcome outcome;
+        FILE* pipe = popen(command.c_str(), "r");
+        std::array<char, 4096> buffer{};
+        while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) outcome.out.append(buffer.data(), n);
+        const int status = pclose(pipe);
+        outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return outcome;
+    }
+    void write(const std::string& name, const std::string& text) const {
+        fs::create_directories((folder_ / name).parent_path());
+        std::ofstream(folder_ / name, std::ios::binary) << text;
+    }
+    [[nodiscard]] std::string read(const std::string& name) const {
+        std::ifstream file(folder_ / name, std::ios::binary);
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    }
+    [[nodiscard]] static std::string model(const std::string& name) { return "'" + std::string(APPELL_SOURCE_DIR) + "/gallery/" + name + ".appell'"; }
+    // expects a problem: exit code 1 and this diagnostic, nothing left behind
+    void expect_problem(const std::string& arguments, const std::string& code) const {
+        const Outcome outcome = call(arguments);
+        EXPECT_EQ(outcome.code, 1) << outcome.out;
+        EXPECT_NE(outcome.out.find("[" + code + "]"), std::string::npos) << arguments << "\n" << outcome.out.substr(0, 2000);
+    }
+    fs::path folder_;
+};
+
+TEST_F(Cli, WrongUsageIsTwo) {
+    for (const char* arguments : {"", "nonsense", "run", "run a.appell --rtol fast", "derive a.appell --to word", "explain E9999", "gallery no_such_model",
+                                  "check a.appell --set m", "check a.appell --set m=heavy", "check a.appell --limit towels=3", "check a.appell --limit nodes=-1"})
+        EXPECT_EQ(call(arguments).code, 2) << arguments << "\n" << call(arguments).out;
+}
+
+TEST_F(Cli, HelpVersionAndExplainAreGood) {
+    for (const char* arguments : {"--help", "--version", "run --help", "explain E0202", "explain e0202", "gallery", "gallery --json"})
+        EXPECT_EQ(call(arguments).code, 0) << arguments;
+    EXPECT_NE(call("explain E0603").out.find("inverted"), std::string::npos);
+}
+
+TEST_F(Cli, EveryGalleryModelChecksDerivesAndRuns) {
+    const auto list = nlohmann::json::parse(call("gallery --json").out);
+    ASSERT_GE(list["models"].size(), 9u);
+    for (const auto& entry : list["models"]) {
+        const std::string name = entry["name"];
+        EXPECT_FALSE(entry["title"].get<std::string>().empty()) << name;
+        ASSERT_EQ(call("gallery " + name).code, 0);
+        EXPECT_EQ(call("check " + name + ".appell").code, 0) << call("check " + name + ".appell").out;
+        for (const char* format : {"text", "latex"}) EXPECT_EQ(call("derive " + name + ".appell --to " + format).code, 0);
+        const auto equations = nlohmann::json::parse(call("derive " + name + ".appell --to json", false).out);
+        EXPECT_EQ(equations["schema"], 1);
+        const Outcome run = call("run " + name + ".appell --json --out " + name + ".out", false);
+        EXPECT_EQ(run.code, 0) << name << run.out;
+        const auto summary = nlohmann::json::parse(run.out);
+        EXPECT_EQ(summary["reason"], "finished") << name;
+        EXPECT_LT(summary["residuals"]["velocity"]["scaled"].get<double>(), 1e-12) << name;
+        EXPECT_LT(summary["residuals"]["position"]["scaled"].get<double>(), 1e-12) << name;
+        EXPECT_GT(fs::file_size(folder_ / (name + ".out") / "trajectory.csv"), 100u);
+        EXPECT_EQ(read(name + ".out/summary.json"), run.out);
+    }
+}
+
+TEST_F(Cli, GalleryDoesNotOverwrite) {
+    write("skate.appell", "mine");
+    expect_problem("gallery skate", "E0816");
+    EXPECT_EQ(read("skate.appell"), "mine");
+}
+
+TEST_F(Cli, TwoRunsPrintTheSameBytes) {
+    for (const char* name : {"rolling_disk", "perpendicular_pucks"}) {
+        ASSERT_EQ(call("run " + model(name) + " --out a").code, 0);
+        ASSERT_EQ(call("run " + model(name) + " --out b").code, 0);
+        EXPECT_EQ(read("a/trajectory.csv"), read("b/trajectory.csv"));
+        EXPECT_EQ(call("derive " + model(name)).out, call("derive " + model(name)).out);
+    }
+}
+
+TEST_F(Cli, FilesThatAreNoModels) {
+    expect_problem("check missing.appell", "E0001");
+    expect_problem("check .", "E0001");
+    write("empty.appell", "");
+    expect_problem("check empty.appell", "E0008");
+    write("binary.appell", std::string("\x7f" "ELF\0\0\1\2", 8));
+    expect_problem("check binary.appell", "E0006");
+    write("latin.appell", "system caf\xe9\n");
+    expect_problem("check latin.appell", "E0007");
+    write("line.appell", "system a\nparam x = " + std::string(10u << 20, '1'));
+    expect_problem("check line.appell", "E0009");
+    write("nested.appell", "system a\nparam x = " + std::string(100'000, '(') + "1" + std::string(100'000, ')'));
+    expect_problem("check nested.appell", "E0011");
+    write("family.appell", "system a\nfor i in 1..1000000000\n  param p[i] = 1\nend\n");
+    expect_problem("check family.appell", "E0507");
+    EXPECT_EQ(call("check " + model("skate") + " --limit nodes=50").code, 1);
+}
+
+TEST_F(Cli, ModelsWithProblems) {
+    const std::string head = "system bad\nparam m = 1 kg\ncoord x = 1 m, y = 0 m\nparticle P mass m at O + x*N.x + y*N.y\n";
+    const auto problem = [&](const std::string& rest, const std::string& code) {
+        write("bad.appell", head + rest);
+        expect_problem("run bad.appell --out results", code);
+        EXPECT_FALSE(fs::exists(folder_ / "results")) << code << ": a failed run left its folder behind";
+    };
+    problem("force on P = 3*N.x + s*N.y\n", "E0202");
+    problem("let a = 1 m + 1 s\noutput o = a\n", "E0301");
+    problem("coord a, b\nframe A from B rotate a about z\nframe B from A rotate b about z\n", "E0206");
+    problem("coord z = 0 m\n", "E0701");
+    problem("coord a\nframe B from N rotate a about z\nbody B frame B mass 1 kg center P inertia (0, 0, 0)\n", "E0702");
+    problem("speed u = x' + y', v = x' + y'\n", "E0603");
+    problem("constraint c: x^2 = -1 m^2\n", "E0802");
+    write("bad.appell", head + "param k = 1\nforce on P = (1 N)/(k - 1)*N.x\n");
+    expect_problem("run bad.appell --out results", "E0803");
+    write("bad.appell", head);
+    expect_problem("run bad.appell --set m=-2", "E0505");
+    expect_problem("run bad.appell --set nobody=2", "E0204");
+}
+
+TEST_F(Cli, AllProblemsOfAFileAtOnce) {
+    write("bad.appell", "system bad\nparam m = 1 kgg\ncoord x = 1 m\nparticle P mass mm at O + x*N.x\nforce on Q = N.x\nnonsense here\n");
+    const Outcome outcome = call("check bad.appell");
+    EXPECT_EQ(outcome.code, 1);
+    std::size_t count = 0;
+    for (std::size_t at = outcome.out.find("error["); at != std::string::npos; at = outcome.out.find("error[", at + 1)) ++count;
+    EXPECT_EQ(count, 4u) << outcome.out;
+}
+
+TEST_F(Cli, ResultsThatCanNotBeWritten) {
+    write("file", "in the way");
+    expect_problem("run " + model("skate") + " --out file/results", "E0801");
+    EXPECT_EQ(read("file"), "in the way");
+    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "file");
+}
+
+TEST_F(Cli, IncludeStaysInTheModelsFolder) {
+    write("secret.appell", "param leaked = 1\n");
+    write("sub/model.appell", "system a\ninclude \"../secret.appell\"\ncoord x\nparticle P mass 1 at O + x*N.x\n");
+    expect_problem("check sub/model.appell", "E0002");
+    write("sub/absolute.appell", "system a\ninclude \"" + (folder_ / "secret.appell").string() + "\"\n");
+    expect_problem("check sub/absolute.appell", "E0002");
+    fs::create_symlink(folder_ / "secret.appell", folder_ / "sub/link.appell");
+    write("sub/linked.appell", "system a\ninclude \"link.appell\"\ncoord x\nparticle P mass 1 at O + x*N.x\n");
+    EXPECT_EQ(call("check sub/linked.appell").code, 1);
+    write("sub/part.appell", "param mass = 2 kg\n");
+    write("sub/good.appell", "system a\ninclude \"part.appell\"\ncoord x = 1 m\nparticle P mass mass at O + x*N.x\n");
+    EXPECT_EQ(call("check sub/good.appell").code, 0) << call("check sub/good.appell").out;
+}
+
+TEST_F(Cli, OptionsReplaceThePlan) {
+    const Outcome run = call("run " + model("simple_pendulum") + " --until 1 --every 0.25 --rtol 1e-6 --set l=2 --set theta=0.5 --json --out o", false);
+    ASSERT_EQ(run.code, 0);
+    const auto summary = nlohmann::json::parse(run.out);
+    EXPECT_EQ(summary["rows"], 5);
+    EXPECT_EQ(summary["t_end"], 1.0);
+    EXPECT_EQ(summary["options"]["rtol"], 1e-6);
+    EXPECT_EQ(summary["parameters"]["l"], 2.0);
+    EXPECT_EQ(call("run " + model("simple_pendulum") + " --integrator euler").code, 1);
+    EXPECT_EQ(call("run " + model("simple_pendulum") + " --every 0").code, 1);
+}
+
+}  // namespace
+}  // namespace appell
