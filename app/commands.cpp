@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <map>
 
-#include <fmt/format.h>
 #include <fmt/color.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
@@ -59,7 +59,8 @@ ReadOptions read_options(const SharedOptions& shared) {
             for (const auto& [known, member] : limits) names.push_back(known);
             throw UsageError(fmt::format("--limit {}: the limits are {}", text, fmt::join(names, ", ")));
         }
-        if (!(value >= 1) || value > 4e9 || value != std::floor(value)) throw UsageError(fmt::format("--limit {}: a whole number from 1 to 4e9 is needed", text));
+        if (!(value >= 1) || value > 4e9 || value != std::floor(value))
+            throw UsageError(fmt::format("--limit {}: a whole number from 1 to 4e9 is needed", text));
         options.limits.*(found->second) = static_cast<std::size_t>(value);
     }
     return options;
@@ -103,11 +104,17 @@ int finish(const Derivation& derivation, const SharedOptions& shared, bool json_
     if (!shared.json)
         show(derivation.diagnostics, derivation.sources);
     else if (!json_printed)
-        fmt::print("{}", Json{{"schema", 1}, {"diagnostics", Json::parse(diagnostics_json(derivation.diagnostics, derivation.sources))}}.dump(2) + "\n");
+        fmt::print(
+            "{}",
+            Json{{"schema", 1}, {"diagnostics", Json::parse(diagnostics_json(derivation.diagnostics, derivation.sources))}}.dump(
+                2) +
+                "\n");
     return derivation.diagnostics.has_errors() ? 1 : 0;
 }
 
-std::string plural(std::size_t count, std::string_view word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
+std::string plural(std::size_t count, std::string_view word) {
+    return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -132,10 +139,12 @@ int check_command(const std::string& file, const SharedOptions& shared) {
         fmt::print("  {}, {}{}\n", plural(found->coordinates, "coordinate"), plural(found->speeds, "speed"),
                    found->quaternions ? fmt::format(" ({} kept at unit norm)", plural(found->quaternions, "quaternion")) : "");
         for (const ConstraintRow& row : d.dynamics->rows)
-            fmt::print("  constraint {}: {} ({} level)\n", row.name, m.constraints[row.constraint].text, row.level == Level::position ? "position" : "velocity");
+            fmt::print("  constraint {}: {} ({} level)\n", row.name, m.constraints[row.constraint].text,
+                       row.level == Level::position ? "position" : "velocity");
         const std::size_t rows = found->position_rows + found->velocity_rows;
         if (rows > 0) fmt::print("  {}, {} independent at the start\n", plural(rows, "constraint row"), found->rank);
-        fmt::print("  {}: {} speeds - {} independent rows\n", found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
+        fmt::print("  {}: {} speeds - {} independent rows\n",
+                   found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    found->speeds, found->rank);
     }
     return finish(d, shared, found.has_value());
@@ -192,7 +201,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     Diagnostics writing;
     {
         std::vector<std::string> columns{"t"};
-        columns.insert(columns.end(), result->columns.begin(), result->columns.begin() + static_cast<std::ptrdiff_t>(result->layout.visible));
+        columns.insert(columns.end(), result->columns.begin(),
+                       result->columns.begin() + static_cast<std::ptrdiff_t>(result->layout.visible));
         CsvWriter csv(folder->staged("trajectory.csv"), columns);
         for (std::size_t i = 0; i < result->rows(); ++i)
             csv.row(std::span(result->table).subspan(i * result->width(), 1 + result->layout.visible));
@@ -213,11 +223,14 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         fmt::print("{}", summary);
     } else {
         const SimulateSummary& s = result->summary;
-        fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end), s.steps, s.rejected, result->rows());
+        fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
+                   s.steps, s.rejected, result->rows());
         if (!d.dynamics->rows.empty())
-            fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n", short_number(std::max(s.position_scaled, s.velocity_scaled), 3),
+            fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
+                       short_number(std::max(s.position_scaled, s.velocity_scaled), 3),
                        short_number(std::max(s.position_residual, s.velocity_residual), 3));
-        fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start), short_number(result->energy.largest_change, 3));
+        fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start),
+                   short_number(result->energy.largest_change, 3));
         fmt::print("results in {}/: trajectory.csv, summary.json, {}\n", out, fmt::join(plots, ", "));
     }
     return finish(d, shared, true);
@@ -251,7 +264,12 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
         std::error_code error;
         Diagnostics problems;
         if (std::filesystem::exists(file, error))
-            problems.add({Code::E0816, {}, fmt::format("{} exists already", file), "", "a folder without it", "move it away first; nothing was written"});
+            problems.add({Code::E0816,
+                          {},
+                          fmt::format("{} exists already", file),
+                          "",
+                          "a folder without it",
+                          "move it away first; nothing was written"});
         else
             problems = write_file(file, model.text);
         show(problems, SourceSet{});
@@ -261,15 +279,19 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
     std::vector<std::string> names;
     for (const GalleryModel& model : gallery()) names.push_back(model.name);
     const std::string near = nearest_name(name, names);
-    throw UsageError(fmt::format("the gallery has no model '{}'{}", name, near.empty() ? "; `appell gallery` lists them" : fmt::format("; did you mean {}?", near)));
+    throw UsageError(fmt::format("the gallery has no model '{}'{}", name,
+                                 near.empty() ? "; `appell gallery` lists them" : fmt::format("; did you mean {}?", near)));
 }
 
 int explain_command(const std::string& code, const SharedOptions& shared) {
     const std::optional<Code> found = find_code(code);
-    if (!found) throw UsageError(fmt::format("there is no diagnostic {}; codes look like E0101 and stand in brackets behind `error`", code));
+    if (!found)
+        throw UsageError(
+            fmt::format("there is no diagnostic {}; codes look like E0101 and stand in brackets behind `error`", code));
     const CodeInfo& row = info(*found);
     if (shared.json)
-        fmt::print("{}\n", Json{{"schema", 1}, {"code", row.name}, {"title", row.title}, {"explanation", row.explanation}}.dump(2));
+        fmt::print("{}\n",
+                   Json{{"schema", 1}, {"code", row.name}, {"title", row.title}, {"explanation", row.explanation}}.dump(2));
     else
         fmt::print("{}: {}\n\n{}\n", row.name, row.title, row.explanation);
     return 0;

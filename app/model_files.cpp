@@ -40,7 +40,8 @@ Result<ModelText> read_model_file(const std::string& path, const ReadOptions& op
     Result<ModelText> result;
     std::error_code error;
     const auto refuse = [&](std::string why, std::string hint) {
-        result.diagnostics.add({Code::E0001, {}, fmt::format("cannot read {}: {}", path, why), "", "a model file", std::move(hint)});
+        result.diagnostics.add(
+            {Code::E0001, {}, fmt::format("cannot read {}: {}", path, why), "", "a model file", std::move(hint)});
     };
     if (fs::is_directory(path, error)) {
         refuse("it is a folder", "name the .appell file in it");
@@ -52,7 +53,11 @@ Result<ModelText> read_model_file(const std::string& path, const ReadOptions& op
     }
     const auto size = fs::file_size(path, error);
     if (!error && size > options.limits.source_bytes) {
-        result.diagnostics.add({Code::E0005, {}, fmt::format("{} has {} bytes", path, size), "", fmt::format("at most {} bytes", options.limits.source_bytes),
+        result.diagnostics.add({Code::E0005,
+                                {},
+                                fmt::format("{} has {} bytes", path, size),
+                                "",
+                                fmt::format("at most {} bytes", options.limits.source_bytes),
                                 "raise it with --limit source_bytes=N"});
         return result;
     }

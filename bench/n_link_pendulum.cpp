@@ -7,9 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "../tests/support/n_link_pendulum.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/multipliers.hpp"
-#include "../test/support/n_link_pendulum.hpp"
 
 namespace {
 
@@ -29,8 +29,8 @@ double peak_memory() {
 }  // namespace
 
 int main() {
-    fmt::print("{:>5} {:>12} {:>12} {:>14} {:>12} {:>14} {:>12}\n", "n", "derive [ms]", "nodes", "us per node", "lower [ms]", "instructions",
-               "memory [MB]");
+    fmt::print("{:>5} {:>12} {:>12} {:>14} {:>12} {:>14} {:>12}\n", "n", "derive [ms]", "nodes", "us per node", "lower [ms]",
+               "instructions", "memory [MB]");
     for (const int n : {5, 10, 20, 50, 100, 150, 200}) {
         const auto start = Clock::now();
         auto built = build_n_link_pendulum(n);
@@ -45,14 +45,15 @@ int main() {
         ProgramSpec spec;
         for (std::size_t i = 0; i < dynamics->graph().symbol_count(); ++i) {
             const SymbolKind kind = dynamics->graph().symbol(SymbolId(i)).kind;
-            if (kind == SymbolKind::time || kind == SymbolKind::coordinate || kind == SymbolKind::speed || kind == SymbolKind::parameter ||
-                kind == SymbolKind::input)
+            if (kind == SymbolKind::time || kind == SymbolKind::coordinate || kind == SymbolKind::speed ||
+                kind == SymbolKind::parameter || kind == SymbolKind::input)
                 spec.inputs.push_back(SymbolId(i));
         }
         spec.solves.push_back(multipliers_form(*dynamics));
         const Program program = lower_program(dynamics->graph(), spec);
-        fmt::print("{:>5} {:>12.2f} {:>12} {:>14.3f} {:>12.2f} {:>14} {:>12.1f}\n", n, derive * 1e3, nodes, derive * 1e6 / static_cast<double>(nodes),
-                   seconds(lowering) * 1e3, program.instructions.size(), peak_memory());
+        fmt::print("{:>5} {:>12.2f} {:>12} {:>14.3f} {:>12.2f} {:>14} {:>12.1f}\n", n, derive * 1e3, nodes,
+                   derive * 1e6 / static_cast<double>(nodes), seconds(lowering) * 1e3, program.instructions.size(),
+                   peak_memory());
     }
     return 0;
 }

@@ -23,7 +23,7 @@ public:
 
 }  // namespace appell
 
-#define APPELL_ASSERT(condition, note)                                                  \
-    do {                                                                                \
+#define APPELL_ASSERT(condition, note)                                                    \
+    do {                                                                                  \
         if (!(condition)) ::appell::fail_assertion(#condition, __FILE__, __LINE__, note); \
     } while (false)

@@ -58,8 +58,9 @@ Matrix3 central_inertia(Kinematics& kin, const Body& body, Diagnostics& diagnost
 void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
     const Model& m = kin.model();
     const auto report = [&](FrameId frame, Span span) {
-        diagnostics.add({Code::E0604, span, fmt::format("frame {} belongs to no body, so that it has no material points", m.frame(frame).name),
-                         "", "a body, or the Newtonian frame", "declare a body with this frame, or use vel(P) of a point"});
+        diagnostics.add({Code::E0604, span,
+                         fmt::format("frame {} belongs to no body, so that it has no material points", m.frame(frame).name), "",
+                         "a body, or the Newtonian frame", "declare a body with this frame, or use vel(P) of a point"});
     };
     const auto check = [&](NodeId expression, Span span) {
         for (const VectorSymbolId id : vector_symbols_in(*m.graph, std::span(&expression, 1))) {
@@ -78,7 +79,8 @@ void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
         for (const Output& o : m.outputs) check(o.value, o.span);
     }
     for (const Load& load : m.loads)
-        if (const auto* force = std::get_if<ForceLoad>(&load.what); force && force->body.valid() && force->body != Model::newtonian() && !kin.has_body(force->body))
+        if (const auto* force = std::get_if<ForceLoad>(&load.what);
+            force && force->body.valid() && force->body != Model::newtonian() && !kin.has_body(force->body))
             report(force->body, load.span);
 }
 
@@ -109,7 +111,8 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     for (const Vec3& part : loads.gravity.parts)
         for (const NodeId c : part.c)
             for (const SymbolId s : symbols_in(g, std::span(&c, 1)))
-                gravity_has_potential = gravity_has_potential && g.symbol(s).kind == SymbolKind::parameter && part.frame == Model::newtonian();
+                gravity_has_potential =
+                    gravity_has_potential && g.symbol(s).kind == SymbolKind::parameter && part.frame == Model::newtonian();
 
     const auto add_mass_at = [&](PointId point, NodeId mass) {
         const Vec3& v = kin.velocity(point);
@@ -146,8 +149,12 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     for (const SymbolId s : symbols)
         if (const SymbolKind kind = g.symbol(s).kind;
             kind == SymbolKind::speed_rate || kind == SymbolKind::multiplier || kind == SymbolKind::other)
-            result.diagnostics.add({Code::E0712, {}, fmt::format("a load depends on {}", g.symbol(s).name), g.symbol(s).name,
-                                    "loads that depend on positions, velocities, time, parameters and inputs", ""});
+            result.diagnostics.add({Code::E0712,
+                                    {},
+                                    fmt::format("a load depends on {}", g.symbol(s).name),
+                                    g.symbol(s).name,
+                                    "loads that depend on positions, velocities, time, parameters and inputs",
+                                    ""});
     if (!result.diagnostics.has_errors()) result.value = std::move(dynamics);
     return result;
 }

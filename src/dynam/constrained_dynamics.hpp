@@ -23,8 +23,8 @@ struct ConstraintRow {
     std::string name;        // the constraint's name, with ", x" for a component of a vector equation
     std::size_t constraint;  // index in the model
     Level level;
-    NodeId position;         // phi(q, t) of a position row; invalid otherwise
-    NodeId velocity;         // phi(q, u, t); the time derivative of a position row
+    NodeId position;  // phi(q, t) of a position row; invalid otherwise
+    NodeId velocity;  // phi(q, u, t); the time derivative of a position row
     SymbolId multiplier;
 };
 
@@ -32,8 +32,8 @@ struct ConstrainedDynamics {
     std::shared_ptr<const Model> model;
     std::shared_ptr<Kinematics> kinematics;
 
-    SparseMatrix M;          // lower triangle
-    std::vector<NodeId> f;   // generalized active forces minus the inertia terms without u'
+    SparseMatrix M;         // lower triangle
+    std::vector<NodeId> f;  // generalized active forces minus the inertia terms without u'
     std::vector<ConstraintRow> rows;
     SparseMatrix A;
     std::vector<NodeId> b;

@@ -64,13 +64,17 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
     for (const Equation& e : equations) {
         const Constraint& c = m.constraints[e.constraint];
         if (e.component && zero[component++]) {
-            diagnostics.add({Code::N0711, c.span, fmt::format("component {} of constraint {} is identically zero and was left out", e.name.back(), c.name), "", "", ""});
+            diagnostics.add(
+                {Code::N0711, c.span,
+                 fmt::format("component {} of constraint {} is identically zero and was left out", e.name.back(), c.name), "", "",
+                 ""});
             continue;
         }
         const unsigned kinds = kinds_in(g, sweep, e.phi);
         if (kinds & (bit(SymbolKind::speed_rate) | bit(SymbolKind::multiplier) | bit(SymbolKind::other))) {
-            diagnostics.add({Code::E0705, c.span, fmt::format("constraint {} contains accelerations or constraint forces", c.name),
-                             to_text(g, e.phi), "an equation of positions or velocities", "integrate it once by hand, or state it on velocities"});
+            diagnostics.add({Code::E0705, c.span,
+                             fmt::format("constraint {} contains accelerations or constraint forces", c.name), to_text(g, e.phi),
+                             "an equation of positions or velocities", "integrate it once by hand, or state it on velocities"});
             continue;
         }
         const bool velocity = kinds & bit(SymbolKind::speed);
@@ -80,7 +84,8 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
             diagnostics.add({never ? Code::E0704 : Code::E0703, c.span,
                              never ? fmt::format("constraint {} can never hold: left minus right is {}", c.name, *value)
                                    : fmt::format("constraint {} depends on no coordinate and no speed", c.name),
-                             to_text(g, e.phi), "an equation that restricts positions or velocities", "check the names in it; a relation between parameters belongs into `param`"});
+                             to_text(g, e.phi), "an equation that restricts positions or velocities",
+                             "check the names in it; a relation between parameters belongs into `param`"});
             continue;
         }
         ConstraintRow row{e.name, e.constraint, velocity ? Level::velocity : Level::position, {}, {}, e.multiplier};

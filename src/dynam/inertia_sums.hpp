@@ -1,8 +1,9 @@
 // The sums over masses behind M and f.
 //
-// M_rs = sum_i m_i v_r.v_s and f_r = sum_i v_r.R_i. A point that inherits all partial velocities of its base point (as along a chain
-// whose velocities live in one frame) hands its mass and its resultant down to the base, and only pairs with a new partial velocity
-// are formed here. The composite masses are shared by all entries: a planar chain of n links costs O(n^2) instead of O(n^3).
+// M_rs = sum_i m_i v_r.v_s and f_r = sum_i v_r.R_i. A point that inherits all partial velocities of its base point (as along a
+// chain whose velocities live in one frame) hands its mass and its resultant down to the base, and only pairs with a new partial
+// velocity are formed here. The composite masses are shared by all entries: a planar chain of n links costs O(n^2) instead of
+// O(n^3).
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ private:
 
     Kinematics& kin_;
     Graph& g_;
-    std::vector<NodeId> mass_;     // by point, with what was handed down; invalid for none
-    std::vector<Vec3> resultant_;  // by point; frame invalid for none
+    std::vector<NodeId> mass_;                                        // by point, with what was handed down; invalid for none
+    std::vector<Vec3> resultant_;                                     // by point; frame invalid for none
     std::unordered_map<std::uint64_t, std::vector<NodeId>> entries_;  // (row, column) -> terms
     std::vector<std::vector<NodeId>> forces_;                         // by speed -> terms
 };

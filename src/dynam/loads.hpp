@@ -7,8 +7,8 @@
 namespace appell {
 
 struct ResolvedLoads {
-    MixedVector gravity;     // acceleration that acts on every mass
-    NodeId potential;        // of springs and potentials; gravity's part depends on the masses and is added there
+    MixedVector gravity;  // acceleration that acts on every mass
+    NodeId potential;     // of springs and potentials; gravity's part depends on the masses and is added there
 };
 
 // Adds everything but gravity to the sums.

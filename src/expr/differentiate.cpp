@@ -57,8 +57,7 @@ NodeId forward_rule(Graph& g, NodeId id, Lookup derivative_of) {
             const NodeId first = op == Op::Min ? g.make(Op::LessEqual, x, y) : g.make(Op::LessEqual, y, x);
             return g.make(Op::If, first, derivative_of(x), derivative_of(y));
         }
-        case Op::If:
-            return g.make(Op::If, g.operand(id, 0), derivative_of(g.operand(id, 1)), derivative_of(g.operand(id, 2)));
+        case Op::If: return g.make(Op::If, g.operand(id, 0), derivative_of(g.operand(id, 1)), derivative_of(g.operand(id, 2)));
         case Op::Call: {
             NodeId sum = zero;
             const std::vector<NodeId> arguments = g.call_arguments(id);

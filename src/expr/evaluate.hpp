@@ -15,15 +15,16 @@ namespace appell {
 // the value of one operation of the table
 template <class T>
 T apply_op(Op op, const T& x, const T& y, const T& z) {
-    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, appell::atan2, std::atanh, std::cos, std::cosh, std::exp, std::log,
-        std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, appell::atan2, std::atanh, std::cos, std::cosh,
+        std::exp, std::log, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
     (void)y, (void)z;
     switch (op) {
 #define APPELL_LEAF(Name)
 #define APPELL_STRUCTURE(Name, arity)
 #define APPELL_VECTOR(Name, arity)
 #define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
-    case Op::Name: return T(value);
+    case Op::Name:                                      \
+        return T(value);
 #include "expr/ops.def"
 #undef APPELL_LEAF
 #undef APPELL_STRUCTURE
@@ -58,7 +59,8 @@ std::vector<T> evaluate(const Graph& g, std::span<const NodeId> roots, std::span
             case Op::Constant: result[i] = T(*g.constant_value(id)); break;
             case Op::Pi: result[i] = pi_value<T>(); break;
             case Op::Symbol:
-                if (g.symbol_of(id).index() >= values.size()) throw Error("no value was given for symbol " + g.symbol(g.symbol_of(id)).name);
+                if (g.symbol_of(id).index() >= values.size())
+                    throw Error("no value was given for symbol " + g.symbol(g.symbol_of(id)).name);
                 result[i] = values[g.symbol_of(id).index()];
                 break;
             case Op::PowInt: result[i] = int_power(result[at(g.operand(id, 0))], g.exponent(id)); break;

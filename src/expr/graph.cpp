@@ -62,9 +62,7 @@ std::vector<NodeId> Graph::call_arguments(NodeId call) const {
     return {arguments.rbegin(), arguments.rend()};
 }
 
-std::size_t Graph::memory_bytes() const {
-    return nodes_.capacity() * sizeof(Node) + table_.capacity() * sizeof(std::uint32_t);
-}
+std::size_t Graph::memory_bytes() const { return nodes_.capacity() * sizeof(Node) + table_.capacity() * sizeof(std::uint32_t); }
 
 SymbolId Graph::add_symbol(std::string name, SymbolKind kind) {
     symbols_.push_back({std::move(name), kind});
@@ -81,8 +79,8 @@ VectorSymbolId Graph::add_vector_symbol(VectorSymbolInfo symbol) {
 FunctionId Graph::add_opaque_function(std::string name, std::vector<std::string> arguments) {
     const FunctionId id(functions_.size());
     const std::size_t count = arguments.size();
-    functions_.push_back({std::move(name), std::move(arguments), id, std::vector<std::uint8_t>(count, 0),
-                          std::vector<FunctionId>(count), {}, {}});
+    functions_.push_back(
+        {std::move(name), std::move(arguments), id, std::vector<std::uint8_t>(count, 0), std::vector<FunctionId>(count), {}, {}});
     return id;
 }
 

@@ -59,14 +59,14 @@ enum class SymbolKind : std::uint8_t {
     time,
     parameter,
     input,
-    coordinate,          // q
-    coordinate_rate,     // q'
-    coordinate_rate2,    // q''
-    quasi_rate,          // angular-velocity component of a quaternion frame, a rate that is no q'
-    speed,               // u
-    speed_rate,          // u'
-    multiplier,          // lambda of a constraint row
-    argument,            // formal argument of a user function
+    coordinate,        // q
+    coordinate_rate,   // q'
+    coordinate_rate2,  // q''
+    quasi_rate,        // angular-velocity component of a quaternion frame, a rate that is no q'
+    speed,             // u
+    speed_rate,        // u'
+    multiplier,        // lambda of a constraint row
+    argument,          // formal argument of a user function
     other
 };
 
@@ -76,9 +76,9 @@ struct SymbolInfo {
 };
 
 struct VectorSymbolInfo {
-    std::string name;      // as printed: "N.x", "vel(P1)"
-    std::uint8_t kind;     // what it is, in the terms of the model (model/vector_symbols.hpp)
-    std::uint32_t first;   // its entities
+    std::string name;     // as printed: "N.x", "vel(P1)"
+    std::uint8_t kind;    // what it is, in the terms of the model (model/vector_symbols.hpp)
+    std::uint32_t first;  // its entities
     std::uint32_t second;
 };
 
@@ -87,11 +87,11 @@ struct VectorSymbolInfo {
 struct FunctionInfo {
     std::string name;
     std::vector<std::string> arguments;
-    FunctionId base;                          // the function itself for order zero
-    std::vector<std::uint8_t> orders;         // how often each argument was differentiated
-    std::vector<FunctionId> partials;         // by argument; invalid until asked for
-    std::vector<SymbolId> formals;            // given functions: the formal arguments
-    NodeId body;                              // given functions: the expression
+    FunctionId base;                   // the function itself for order zero
+    std::vector<std::uint8_t> orders;  // how often each argument was differentiated
+    std::vector<FunctionId> partials;  // by argument; invalid until asked for
+    std::vector<SymbolId> formals;     // given functions: the formal arguments
+    NodeId body;                       // given functions: the expression
 };
 
 // Thrown when a graph would grow beyond its limit; the pipeline turns it into a diagnostic.

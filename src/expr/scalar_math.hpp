@@ -47,11 +47,10 @@ T abs_value(const T& x) {
 }
 template <class R>
 std::complex<R> atan2(const std::complex<R>& y, const std::complex<R>& x) {
-    // NOTE: by arcus tangent of the smaller quotient, not by a logarithm of (x + i y) / |.|: the modulus 1 of the latter is rounded,
-    // and its error drowns the tiny imaginary part of a complex step
+    // NOTE: by arcus tangent of the smaller quotient, not by a logarithm of (x + i y) / |.|: the modulus 1 of the latter is
+    // rounded, and its error drowns the tiny imaginary part of a complex step
     const R pi = std::acos(R(-1));
-    if (std::abs(x.real()) >= std::abs(y.real()))
-        return std::atan(y / x) + (x.real() >= 0 ? R(0) : y.real() >= 0 ? pi : -pi);
+    if (std::abs(x.real()) >= std::abs(y.real())) return std::atan(y / x) + (x.real() >= 0 ? R(0) : y.real() >= 0 ? pi : -pi);
     return (y.real() >= 0 ? pi / 2 : -pi / 2) - std::atan(x / y);
 }
 template <class T>

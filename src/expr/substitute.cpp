@@ -59,8 +59,8 @@ std::vector<NodeId> substitute(Graph& graph, std::span<const NodeId> roots, cons
             const NodeId x = image(graph.operand(id, 0));
             const NodeId y = arity > 1 ? image(graph.operand(id, 1)) : NodeId{};
             const NodeId z = arity > 2 ? image(graph.operand(id, 2)) : NodeId{};
-            const bool same = x == graph.operand(id, 0) && (arity < 2 || y == graph.operand(id, 1)) &&
-                              (arity < 3 || z == graph.operand(id, 2));
+            const bool same =
+                x == graph.operand(id, 0) && (arity < 2 || y == graph.operand(id, 1)) && (arity < 3 || z == graph.operand(id, 2));
             if (!same) result = rebuild(graph, id, x, y, z);
         }
         images[i] = result;

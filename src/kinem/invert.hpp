@@ -16,8 +16,8 @@ struct SymbolicInverse {
 
     Status status = Status::ok;
     SparseMatrix inverse;
-    std::vector<NodeId> determinants;          // of the diagonal blocks; the inverse is regular where none vanishes
-    std::vector<std::uint32_t> culprit_rows;   // rows of the block that failed
+    std::vector<NodeId> determinants;         // of the diagonal blocks; the inverse is regular where none vanishes
+    std::vector<std::uint32_t> culprit_rows;  // rows of the block that failed
     std::vector<std::uint32_t> culprit_columns;
 };
 

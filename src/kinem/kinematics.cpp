@@ -70,7 +70,8 @@ std::map<PointId, std::vector<FrameId>> home_hints(const Graph& g, std::span<con
             if (g.op(v) != Op::VSymbol || g.op(e) != Op::VSymbol) continue;
             const VectorSymbolInfo& vs = g.vector_symbol(g.vector_symbol_of(v));
             const VectorSymbolInfo& es = g.vector_symbol(g.vector_symbol_of(e));
-            if (static_cast<VectorKind>(vs.kind) != VectorKind::velocity || static_cast<VectorKind>(es.kind) != VectorKind::basis) continue;
+            if (static_cast<VectorKind>(vs.kind) != VectorKind::velocity || static_cast<VectorKind>(es.kind) != VectorKind::basis)
+                continue;
             std::vector<FrameId>& frames = hints[PointId(vs.first)];
             if (std::find(frames.begin(), frames.end(), FrameId(es.first)) == frames.end()) frames.push_back(FrameId(es.first));
         }
@@ -143,10 +144,12 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
     for (const SymbolId r : rates) rate_names.push_back(g.symbol(r).name);
 
     if (m.speeds.size() != rates.size()) {
-        diagnostics.add({Code::E0601, m.speeds.empty() ? Span{} : m.speeds.back().span,
-                         fmt::format("the model defines {} speeds, but {} rates need one", m.speeds.size(), rates.size()),
-                         fmt::format("{} speeds", m.speeds.size()), fmt::format("{} speeds, for {}", rates.size(), fmt::join(rate_names, ", ")),
-                         "define as many speeds as there are rates, or leave out all `speed` statements to use the rates themselves"});
+        diagnostics.add(
+            {Code::E0601, m.speeds.empty() ? Span{} : m.speeds.back().span,
+             fmt::format("the model defines {} speeds, but {} rates need one", m.speeds.size(), rates.size()),
+             fmt::format("{} speeds", m.speeds.size()),
+             fmt::format("{} speeds, for {}", rates.size(), fmt::join(rate_names, ", ")),
+             "define as many speeds as there are rates, or leave out all `speed` statements to use the rates themselves"});
         return;
     }
 
@@ -166,8 +169,9 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
     std::vector<NodeId> raw_rates;  // q' in the independent rates
     for (std::size_t i = 0; i < m.coordinates.size(); ++i) {
         const QuaternionRotation* q = quaternion_of[i].second;
-        raw_rates.push_back(q ? quaternion_rate(i, {g.symbol_node(q->rates[0]), g.symbol_node(q->rates[1]), g.symbol_node(q->rates[2])})
-                              : g.symbol_node(m.coordinates[i].rate));
+        raw_rates.push_back(
+            q ? quaternion_rate(i, {g.symbol_node(q->rates[0]), g.symbol_node(q->rates[1]), g.symbol_node(q->rates[2])})
+              : g.symbol_node(m.coordinates[i].rate));
         by_rates.set_rate(m.coordinates[i].q, raw_rates.back());
     }
     by_rates.set_rate(m.time, g.constant(1));
@@ -177,27 +181,26 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
     VelocityField raw;
     if (with_vectors) raw = derive_velocity_field({g, m, frames_, places_, by_rates, [](NodeId n) { return n; }, {}, {}});
 
-    Resolver to_rates(g, frames_,
-                      {[&](VectorKind kind, std::uint32_t first, std::uint32_t second) -> MixedVector {
-                           switch (kind) {
-                               case VectorKind::basis: return basis_vector(g, FrameId(first), second);
-                               case VectorKind::position: return positions_[first];
-                               case VectorKind::velocity: return {{raw.velocity[first]}};
-                               case VectorKind::omega: return {{raw.omega[first]}};
-                               case VectorKind::velocity_at: {
-                                   if (FrameId(first) == Model::newtonian() || !body_center_[first].valid()) return {};
-                                   const PointId center = body_center_[first];
-                                   const MixedVector arm = add(g, positions_[second], scale(g, g.constant(-1), positions_[center.index()]));
-                                   return add(g, MixedVector{{raw.velocity[center.index()]}}, frames_.cross({{raw.omega[first]}}, arm));
-                               }
-                               default: throw Error("a speed must not be defined by accelerations");
-                           }
-                       },
-                       [&](SymbolId s) {
-                           return g.symbol(s).kind == SymbolKind::coordinate_rate ? raw_rates[coordinate_of(m, s)] : NodeId{};
-                       },
-                       [&](NodeId n) { return by_rates(n); },
-                       [&](FrameId f) { return with_vectors ? raw.omega[f.index()] : zero_vector(g, f); }});
+    Resolver to_rates(
+        g, frames_,
+        {[&](VectorKind kind, std::uint32_t first, std::uint32_t second) -> MixedVector {
+             switch (kind) {
+                 case VectorKind::basis: return basis_vector(g, FrameId(first), second);
+                 case VectorKind::position: return positions_[first];
+                 case VectorKind::velocity: return {{raw.velocity[first]}};
+                 case VectorKind::omega: return {{raw.omega[first]}};
+                 case VectorKind::velocity_at: {
+                     if (FrameId(first) == Model::newtonian() || !body_center_[first].valid()) return {};
+                     const PointId center = body_center_[first];
+                     const MixedVector arm = add(g, positions_[second], scale(g, g.constant(-1), positions_[center.index()]));
+                     return add(g, MixedVector{{raw.velocity[center.index()]}}, frames_.cross({{raw.omega[first]}}, arm));
+                 }
+                 default: throw Error("a speed must not be defined by accelerations");
+             }
+         },
+         [&](SymbolId s) { return g.symbol(s).kind == SymbolKind::coordinate_rate ? raw_rates[coordinate_of(m, s)] : NodeId{}; },
+         [&](NodeId n) { return by_rates(n); },
+         [&](FrameId f) { return with_vectors ? raw.omega[f.index()] : zero_vector(g, f); }});
     std::vector<NodeId>& definitions = definitions_;
     for (const Speed& speed : m.speeds) definitions.push_back(to_rates.scalar(speed.definition));
 
@@ -205,7 +208,8 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
     const LinearSplit linear = split_linear(g, definitions, rates);
     if (linear.failure) {
         const Speed& speed = m.speeds[linear.failure->root];
-        diagnostics.add({Code::E0602, speed.span, fmt::format("speed {} is not linear in the rates of the coordinates", speed.name),
+        diagnostics.add({Code::E0602, speed.span,
+                         fmt::format("speed {} is not linear in the rates of the coordinates", speed.name),
                          to_text(g, linear.failure->term), "a linear combination of q' plus a function of q and t",
                          "write the nonlinear relation as a constraint, or as an `output`"});
         return;
@@ -217,10 +221,12 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
         for (const std::uint32_t column : inverse.culprit_columns) columns.push_back(rate_names[column]);
         const bool large = inverse.status == SymbolicInverse::Status::block_too_large;
         diagnostics.add({large ? Code::E0606 : Code::E0603, m.speeds[inverse.culprit_rows.front()].span,
-                         large ? fmt::format("the definitions of {} speeds couple in one block; at most {} can be inverted", inverse.culprit_rows.size(), k_largest_block)
+                         large ? fmt::format("the definitions of {} speeds couple in one block; at most {} can be inverted",
+                                             inverse.culprit_rows.size(), k_largest_block)
                                : fmt::format("the definitions of the speeds can not be solved for {}", fmt::join(columns, ", ")),
                          fmt::format("speeds {}", fmt::join(speeds, ", ")), "definitions that determine every q'",
-                         large ? "define some of the speeds by fewer rates" : "check that no two of these speeds are multiples of each other and that every q' occurs"});
+                         large ? "define some of the speeds by fewer rates"
+                               : "check that no two of these speeds are multiples of each other and that every q' occurs"});
         return;
     }
     determinants_ = inverse.determinants;
@@ -238,7 +244,8 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
     Substitution rate_to_speed;
     for (std::size_t i = 0; i < rates.size(); ++i) rate_to_speed.set(rates[i], rate_value[i]);
     std::map<NodeId, NodeId> speed_of_definition;
-    for (std::size_t i = 0; i < definitions.size(); ++i) speed_of_definition.emplace(definitions[i], g.symbol_node(m.speeds[i].u));
+    for (std::size_t i = 0; i < definitions.size(); ++i)
+        speed_of_definition.emplace(definitions[i], g.symbol_node(m.speeds[i].u));
     const auto rate_free = [&](NodeId n) {
         return !depends_on(g, n, SymbolKind::coordinate_rate) && !depends_on(g, n, SymbolKind::quasi_rate);
     };
@@ -261,8 +268,9 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
     for (const Speed& speed : m.speeds) speed_symbols.push_back(speed.u);
     for (std::size_t i = 0; i < m.coordinates.size(); ++i) {
         const QuaternionRotation* q = quaternion_of[i].second;
-        coordinate_rates_.push_back(q ? quaternion_rate(i, {value_of_rate[q->rates[0]], value_of_rate[q->rates[1]], value_of_rate[q->rates[2]]})
-                                      : value_of_rate[m.coordinates[i].rate]);
+        coordinate_rates_.push_back(
+            q ? quaternion_rate(i, {value_of_rate[q->rates[0]], value_of_rate[q->rates[1]], value_of_rate[q->rates[2]]})
+              : value_of_rate[m.coordinates[i].rate]);
     }
     LinearSplit K = split_linear(g, coordinate_rates_, speed_symbols);
     APPELL_ASSERT(!K.failure, "q' is linear in u by construction");
@@ -310,8 +318,8 @@ void Kinematics::derive_partials() {
         const FrameId frame = is_frame ? field_.omega[item].frame : field_.velocity[item - frame_count].frame;
         std::map<std::uint32_t, std::array<NodeId, 3>> by_speed;
         for (; next < entries.size() && entries[next].row < 3 * (item + 1); ++next)
-            by_speed.try_emplace(entries[next].column, std::array<NodeId, 3>{zero, zero, zero}).first->second[entries[next].row - 3 * item] =
-                entries[next].value;
+            by_speed.try_emplace(entries[next].column, std::array<NodeId, 3>{zero, zero, zero})
+                .first->second[entries[next].row - 3 * item] = entries[next].value;
         auto& list = is_frame ? frame_partials_[item] : point_partials_[item - frame_count];
         for (const auto& [speed, c] : by_speed) list.push_back({speed, Vec3{frame, c}});
     }
@@ -359,7 +367,8 @@ void Kinematics::make_resolver() {
                                   case VectorKind::position: return position(PointId(first));
                                   case VectorKind::velocity: return {{velocity(PointId(first))}};
                                   case VectorKind::omega: return {{omega(FrameId(first))}};
-                                  case VectorKind::velocity_at: return {{material_point(FrameId(first), PointId(second)).velocity}};
+                                  case VectorKind::velocity_at:
+                                      return {{material_point(FrameId(first), PointId(second)).velocity}};
                                   case VectorKind::alpha: return {{full_rate(omega(FrameId(first)))}};
                                   case VectorKind::acceleration: {
                                       const Vec3& v = velocity(PointId(first));

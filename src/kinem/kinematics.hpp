@@ -1,5 +1,5 @@
-// Kinematics of a model: q' = K u + k, velocities and angular velocities in the speeds, partial velocities, accelerations, and the
-// resolution of everything the user wrote with vectors into scalars of q, u, u' and t.
+// Kinematics of a model: q' = K u + k, velocities and angular velocities in the speeds, partial velocities, accelerations, and
+// the resolution of everything the user wrote with vectors into scalars of q, u, u' and t.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,9 @@ public:
     [[nodiscard]] const Vec3& velocity(PointId point) const { return field_.velocity[point.index()]; }
     [[nodiscard]] PointId base(PointId point) const { return places_[point.index()].base; }  // invalid for none
     [[nodiscard]] const MixedVector& position(PointId point) const { return positions_[point.index()]; }
-    [[nodiscard]] std::span<const PartialVelocity> partial_velocities(PointId point) const { return point_partials_[point.index()]; }
+    [[nodiscard]] std::span<const PartialVelocity> partial_velocities(PointId point) const {
+        return point_partials_[point.index()];
+    }
     [[nodiscard]] std::span<const PartialVelocity> partial_omegas(FrameId frame) const { return frame_partials_[frame.index()]; }
     // accelerations with u' = 0, in the home frame of the velocity
     [[nodiscard]] Vec3 acceleration_bias(PointId point);

@@ -92,17 +92,19 @@ Matrix3 rotation_matrix(Graph& g, const Model& model, const Orientation& orienta
     if (const auto* quaternion = std::get_if<QuaternionRotation>(&orientation)) {
         // homogeneous form: a rotation for unit norm, which the run keeps
         std::array<Expr, 4> e;
-        for (std::size_t i = 0; i < 4; ++i)
-            e[i] = {&g, g.symbol_node(model.coordinates.at(quaternion->coordinates[i]).q)};
+        for (std::size_t i = 0; i < 4; ++i) e[i] = {&g, g.symbol_node(model.coordinates.at(quaternion->coordinates[i]).q)};
         const auto sq = [](Expr x) { return x * x; };
-        return {(sq(e[0]) + sq(e[1]) - sq(e[2]) - sq(e[3])).id, (2 * (e[1] * e[2] - e[0] * e[3])).id, (2 * (e[1] * e[3] + e[0] * e[2])).id,
-                (2 * (e[1] * e[2] + e[0] * e[3])).id, (sq(e[0]) - sq(e[1]) + sq(e[2]) - sq(e[3])).id, (2 * (e[2] * e[3] - e[0] * e[1])).id,
-                (2 * (e[1] * e[3] - e[0] * e[2])).id, (2 * (e[2] * e[3] + e[0] * e[1])).id, (sq(e[0]) - sq(e[1]) - sq(e[2]) + sq(e[3])).id};
+        return {(sq(e[0]) + sq(e[1]) - sq(e[2]) - sq(e[3])).id, (2 * (e[1] * e[2] - e[0] * e[3])).id,
+                (2 * (e[1] * e[3] + e[0] * e[2])).id,           (2 * (e[1] * e[2] + e[0] * e[3])).id,
+                (sq(e[0]) - sq(e[1]) + sq(e[2]) - sq(e[3])).id, (2 * (e[2] * e[3] - e[0] * e[1])).id,
+                (2 * (e[1] * e[3] - e[0] * e[2])).id,           (2 * (e[2] * e[3] + e[0] * e[1])).id,
+                (sq(e[0]) - sq(e[1]) - sq(e[2]) + sq(e[3])).id};
     }
     return std::get<DirectionCosines>(orientation).rows;
 }
 
-std::array<NodeId, 3> relative_angular_velocity(Graph& g, const Orientation& orientation, const Matrix3& R, TimeDerivative& rate) {
+std::array<NodeId, 3> relative_angular_velocity(Graph& g, const Orientation& orientation, const Matrix3& R,
+                                                TimeDerivative& rate) {
     if (const auto* simple = std::get_if<SimpleRotation>(&orientation)) {
         const NodeId zero = g.constant(0);
         if (!simple->angle.valid()) return {zero, zero, zero};

@@ -17,9 +17,9 @@ public:
     // What vector symbols and special scalars stand for; each may be empty where it must not occur.
     struct Meaning {
         std::function<MixedVector(VectorKind, std::uint32_t, std::uint32_t)> vector;
-        std::function<NodeId(SymbolId)> scalar;                        // invalid: the symbol stays
-        std::function<NodeId(NodeId)> rate;                            // time derivative of a resolved scalar
-        std::function<Vec3(FrameId)> omega;                            // for dt(v, A)
+        std::function<NodeId(SymbolId)> scalar;  // invalid: the symbol stays
+        std::function<NodeId(NodeId)> rate;      // time derivative of a resolved scalar
+        std::function<Vec3(FrameId)> omega;      // for dt(v, A)
     };
 
     Resolver(Graph& graph, FrameTree& frames, Meaning meaning) : g_(graph), frames_(frames), meaning_(std::move(meaning)) {}

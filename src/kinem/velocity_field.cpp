@@ -65,7 +65,7 @@ VelocityField derive_velocity_field(const VelocityFieldInput& in) {
         const PointPlace& place = in.places[i];
         Vec3 v = zero_vector(g, Model::newtonian());
         Rates rates;
-        std::vector<Vec3> parts;          // velocity contributions, each in its frame
+        std::vector<Vec3> parts;  // velocity contributions, each in its frame
         std::vector<Rates> part_rates;
         for (const Vec3& part : place.offset.parts) {
             const Vec3 contribution = vector_rate(g, part, field.omega[part.frame.index()], in.rate);

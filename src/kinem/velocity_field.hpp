@@ -1,6 +1,6 @@
-// Angular velocities of all frames and velocities of all points in the Newtonian frame, by recursion along the frame tree and from
-// base point to point. The same recursion serves twice: with rates q' as they are (to read the definitions of the speeds), and with
-// q' = K u + k put in (everything after).
+// Angular velocities of all frames and velocities of all points in the Newtonian frame, by recursion along the frame tree and
+// from base point to point. The same recursion serves twice: with rates q' as they are (to read the definitions of the speeds),
+// and with q' = K u + k put in (everything after).
 //
 // Each velocity lives in one frame, its home. A point stays in the home of its base when turning the new part is cheaper than
 // turning what the base brings along, and moves to the new part's frame otherwise; cheap means few partial velocities.

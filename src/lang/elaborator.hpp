@@ -171,7 +171,6 @@ private:
     void flush_attempt();
     [[nodiscard]] bool ready() const { return pending_.empty(); }
     [[nodiscard]] std::string written(Span span) const;  // as written, white space collapsed
-    [[nodiscard]] std::string written(const Part& left, const Part& right) const;
     Graph& graph() { return builder_->graph(); }
     Model& model() { return builder_->model(); }
     [[nodiscard]] const Part& part_of(const Entity& entity, std::size_t offset = 0) const {

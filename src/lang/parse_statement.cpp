@@ -67,13 +67,10 @@ private:
     }
 
     bool trailing() {
-        const StatementInfo& row = info(out_.kind);
         std::string_view what = "the end of the statement";
         if (in_.kind() == TokenKind::word || in_.kind() == TokenKind::number)
             what = "an operator, a comma or the end of the statement";
-        in_.fail_expected(what);
-        (void)row;
-        return false;
+        return in_.fail_expected(what);
     }
 
     Part& part(Role role) {

@@ -63,8 +63,6 @@ struct StatementInfo {
     bool in_family;  // may stand inside a `for` block
 };
 
-enum class ResultType : std::uint8_t { scalar, vector, same };
-
 // what a built-in function does; scalar operations of expr/ops.def share one entry kind
 enum class Builtin : std::uint8_t {
     operation,  // a scalar operation of the table of operations

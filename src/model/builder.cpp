@@ -91,7 +91,8 @@ NodeId ModelBuilder::alpha(FrameId f) {
 }
 
 NodeId ModelBuilder::vector(FrameId f, NodeId x, NodeId y, NodeId z) {
-    return graph().vadd(graph().vadd(graph().vscale(x, basis(f, 0)), graph().vscale(y, basis(f, 1))), graph().vscale(z, basis(f, 2)));
+    return graph().vadd(graph().vadd(graph().vscale(x, basis(f, 0)), graph().vscale(y, basis(f, 1))),
+                        graph().vscale(z, basis(f, 2)));
 }
 
 FrameId ModelBuilder::frame(std::string name, FrameId parent, Orientation orientation, Span span) {
@@ -184,10 +185,18 @@ Result<Model> ModelBuilder::build() {
     Result<Model> result;
     if (model_.speeds.empty()) add_default_speeds(*this);
     if (model_.coordinates.empty())
-        result.diagnostics.add({Code::E0591, {}, "the model has no coordinates", "", "at least one `coord`",
+        result.diagnostics.add({Code::E0591,
+                                {},
+                                "the model has no coordinates",
+                                "",
+                                "at least one `coord`",
                                 "declare what can move, e.g. `coord x = 0 m`"});
     if (model_.particles.empty() && model_.bodies.empty())
-        result.diagnostics.add({Code::E0592, {}, "the model has no particle and no body", "", "at least one `particle` or `body`",
+        result.diagnostics.add({Code::E0592,
+                                {},
+                                "the model has no particle and no body",
+                                "",
+                                "at least one `particle` or `body`",
                                 "without mass there are no equations of motion"});
     if (!result.diagnostics.has_errors()) result.value = std::move(model_);
     return result;

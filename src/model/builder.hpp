@@ -1,5 +1,5 @@
-// Builds a Model, from C++ or from the language. Entities must be added after the ones they refer to; the builder names the graph's
-// symbols and gives out the vector symbols (one node for each of vel(P), omega(B), N.x, ...).
+// Builds a Model, from C++ or from the language. Entities must be added after the ones they refer to; the builder names the
+// graph's symbols and gives out the vector symbols (one node for each of vel(P), omega(B), N.x, ...).
 #pragma once
 
 #include <map>
@@ -32,7 +32,9 @@ public:
     [[nodiscard]] Expr time();
 
     // --- vectors
-    [[nodiscard]] NodeId basis(FrameId frame, int axis) const { return model_.frame(frame).basis[static_cast<std::size_t>(axis)]; }
+    [[nodiscard]] NodeId basis(FrameId frame, int axis) const {
+        return model_.frame(frame).basis[static_cast<std::size_t>(axis)];
+    }
     [[nodiscard]] NodeId position(PointId point);
     [[nodiscard]] NodeId velocity(PointId point);
     [[nodiscard]] NodeId velocity_at(FrameId body, PointId point);

@@ -23,7 +23,7 @@ Dimension power(Dimension a, int numerator, int denominator) {
 std::string si_text(Dimension dimension) {
     if (dimension.none()) return "1";
     static constexpr std::pair<std::string_view, Dimension> k_named[] = {
-        {"N", Dimension::of(1, 1, -2)}, {"J", Dimension::of(2, 1, -2)}, {"W", Dimension::of(2, 1, -3)},
+        {"N", Dimension::of(1, 1, -2)},   {"J", Dimension::of(2, 1, -2)},   {"W", Dimension::of(2, 1, -3)},
         {"Pa", Dimension::of(-1, 1, -2)}, {"N/m", Dimension::of(0, 1, -2)}, {"N s/m", Dimension::of(0, 1, -1)},
     };
     for (const auto& [name, named] : k_named)

@@ -1,4 +1,5 @@
-// Physical dimensions: powers of length, mass and time. Angles have none. Exponents are kept in twelfths, so that roots stay exact.
+// Physical dimensions: powers of length, mass and time. Angles have none. Exponents are kept in twelfths, so that roots stay
+// exact.
 #pragma once
 
 #include <array>
@@ -9,8 +10,8 @@
 namespace appell {
 
 struct Dimension {
-    static constexpr int k_unit = 12;                // exponent 1
-    std::array<std::int16_t, 3> exponent{0, 0, 0};   // length, mass, time; in twelfths
+    static constexpr int k_unit = 12;               // exponent 1
+    std::array<std::int16_t, 3> exponent{0, 0, 0};  // length, mass, time; in twelfths
 
     [[nodiscard]] static constexpr Dimension of(int length, int mass, int time) {
         return {{static_cast<std::int16_t>(length * k_unit), static_cast<std::int16_t>(mass * k_unit),

@@ -115,7 +115,7 @@ struct Particle {
 struct Body {
     std::string name;
     FrameId frame;
-    PointId center;                 // mass centre
+    PointId center;  // mass centre
     NodeId mass;
     std::array<NodeId, 6> inertia;  // Ixx Iyy Izz Ixy Iyz Izx of the dyadic (products of inertia with their minus sign)
     FrameId inertia_frame;          // basis of the six
@@ -160,9 +160,9 @@ struct Load {
 // left - right, exactly as written. A vector equation stands for its three components in the Newtonian basis.
 struct Constraint {
     std::string name;
-    NodeId phi;                           // scalar or vector
-    std::vector<SymbolId> multipliers;    // one, or three for a vector equation
-    std::string text;                     // as written
+    NodeId phi;                         // scalar or vector
+    std::vector<SymbolId> multipliers;  // one, or three for a vector equation
+    std::string text;                   // as written
     Span span;
 };
 
@@ -176,13 +176,13 @@ struct Output {
 // One curve of a plot: an expression against another, or the path of a point.
 struct PlotTrace {
     std::string label;
-    NodeId y;          // invalid for a path
-    PointId path;      // valid for a path
+    NodeId y;      // invalid for a path
+    PointId path;  // valid for a path
     std::optional<Dimension> dimension;
 };
 struct Plot {
     std::vector<PlotTrace> traces;
-    NodeId x;             // invalid: time
+    NodeId x;  // invalid: time
     std::string x_label;
     std::optional<Dimension> x_dimension;
     Span span;

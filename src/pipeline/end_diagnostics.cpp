@@ -16,7 +16,9 @@ namespace {
 std::string state_text(const Model& m, std::span<const double> x) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < x.size() && parts.size() < 8; ++i)
-        parts.push_back(fmt::format("{} = {}", i < m.coordinates.size() ? m.coordinates[i].name : m.speeds[i - m.coordinates.size()].name, short_number(x[i])));
+        parts.push_back(fmt::format("{} = {}",
+                                    i < m.coordinates.size() ? m.coordinates[i].name : m.speeds[i - m.coordinates.size()].name,
+                                    short_number(x[i])));
     return fmt::format("{}{}", fmt::join(parts, ", "), x.size() > 8 ? ", ..." : "");
 }
 
@@ -34,7 +36,8 @@ WorstRow worst_row(const ConstrainedDynamics& d, const Motion& motion, double t,
         Workspace<double> workspace(program);
         workspace.inputs()[0] = t;
         std::copy(x.begin(), x.end(), workspace.inputs().begin() + 1);
-        std::copy(motion.parameters.begin(), motion.parameters.end(), workspace.inputs().begin() + 1 + static_cast<std::ptrdiff_t>(x.size()));
+        std::copy(motion.parameters.begin(), motion.parameters.end(),
+                  workspace.inputs().begin() + 1 + static_cast<std::ptrdiff_t>(x.size()));
         workspace.run();
         std::size_t i = 0;
         for (const ConstraintRow& row : d.rows) {
@@ -65,13 +68,25 @@ Diagnostic without_inertia(const ConstrainedDynamics& d, const SimulateSummary& 
     }
     const std::string& name = m.speeds[speed].name;
     if (turns && !translates)
-        return {Code::E0702, m.speeds[speed].span, fmt::format("nothing resists speed {}: the body it turns has no inertia about that axis", name), "a singular mass matrix",
-                "a positive moment of inertia", "give the body its moments of inertia, or use a particle"};
+        return {Code::E0702,
+                m.speeds[speed].span,
+                fmt::format("nothing resists speed {}: the body it turns has no inertia about that axis", name),
+                "a singular mass matrix",
+                "a positive moment of inertia",
+                "give the body its moments of inertia, or use a particle"};
     if (!turns && !translates)
-        return {Code::E0701, m.speeds[speed].span, fmt::format("nothing with mass moves with speed {}", name), "a column of zeros in the mass matrix", "a particle or body that moves with it",
+        return {Code::E0701,
+                m.speeds[speed].span,
+                fmt::format("nothing with mass moves with speed {}", name),
+                "a column of zeros in the mass matrix",
+                "a particle or body that moves with it",
                 "attach a mass, or remove the coordinate"};
-    return {Code::E0709, m.speeds[speed].span, fmt::format("the equations of motion do not determine the rate of speed {} at the start", name), state_text(m, summary.x_start),
-            "a regular mass matrix", "check for masses that are zero and for coordinates that move nothing here"};
+    return {Code::E0709,
+            m.speeds[speed].span,
+            fmt::format("the equations of motion do not determine the rate of speed {} at the start", name),
+            state_text(m, summary.x_start),
+            "a regular mass matrix",
+            "check for masses that are zero and for coordinates that move nothing here"};
 }
 
 }  // namespace
@@ -89,56 +104,107 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
             diagnostics.add({Code::E0802, worst.row ? m.constraints[worst.row->constraint].span : Span{},
                              worst.row ? fmt::format("no start values near the given ones satisfy constraint {}", worst.row->name)
                                        : std::string("no start values near the given ones satisfy the constraints"),
-                             worst.row ? fmt::format("left minus right is {} at {}", short_number(worst.residual), place(s.x_start)) : place(s.x_start), "a state on all constraints",
-                             "change start values, or release those marked `fixed`"});
+                             worst.row
+                                 ? fmt::format("left minus right is {} at {}", short_number(worst.residual), place(s.x_start))
+                                 : place(s.x_start),
+                             "a state on all constraints", "change start values, or release those marked `fixed`"});
             break;
         }
         case EndReason::start_not_finite:
-            diagnostics.add({Code::E0803, {}, "the equations of motion are not finite at the start", place(s.x_start), "finite numbers", "check parameters and start values for divisions by zero"});
+            diagnostics.add({Code::E0803,
+                             {},
+                             "the equations of motion are not finite at the start",
+                             place(s.x_start),
+                             "finite numbers",
+                             "check parameters and start values for divisions by zero"});
             break;
         case EndReason::not_finite:
-            diagnostics.add({at_start ? Code::E0803 : Code::E0804, {}, fmt::format("the equations of motion are not finite at {}", when), place(s.x_end), "finite numbers",
+            diagnostics.add({at_start ? Code::E0803 : Code::E0804,
+                             {},
+                             fmt::format("the equations of motion are not finite at {}", when),
+                             place(s.x_end),
+                             "finite numbers",
                              at_start ? "check parameters and start values for divisions by zero" : rows_kept});
             break;
         case EndReason::step_too_small:
-            diagnostics.add({Code::E0805, {}, fmt::format("the step size collapsed at {}", when), place(s.x_end), "a motion that can be followed",
-                             "look for a singularity or a jump of the forces there, or loosen the tolerances; the rows up to there are kept"});
+            diagnostics.add({Code::E0805,
+                             {},
+                             fmt::format("the step size collapsed at {}", when),
+                             place(s.x_end),
+                             "a motion that can be followed",
+                             "look for a singularity or a jump of the forces there, or loosen the tolerances; the rows up to "
+                             "there are kept"});
             break;
         case EndReason::singular_mass:
             if (at_start)
                 diagnostics.add(without_inertia(d, s));
             else
-                diagnostics.add({Code::E0806, {}, fmt::format("the equations of motion became singular at {}", when), place(s.x_end), "a regular mass matrix", rows_kept});
+                diagnostics.add({Code::E0806,
+                                 {},
+                                 fmt::format("the equations of motion became singular at {}", when),
+                                 place(s.x_end),
+                                 "a regular mass matrix",
+                                 rows_kept});
             break;
         case EndReason::inconsistent_constraints:
-            diagnostics.add({Code::E0807, m.constraints.empty() ? Span{} : m.constraints.front().span, fmt::format("the constraints contradict each other at {}", when), place(s.x_end),
+            diagnostics.add({Code::E0807, m.constraints.empty() ? Span{} : m.constraints.front().span,
+                             fmt::format("the constraints contradict each other at {}", when), place(s.x_end),
                              "constraints that some motion satisfies", "remove the constraints that repeat or oppose others"});
             break;
         case EndReason::rank_loss:
-            diagnostics.add({Code::E0808, m.constraints.empty() ? Span{} : m.constraints.front().span,
-                             fmt::format("the constraints lost rank at {}: {} independent rows at the start, fewer there", when, s.rank), place(s.x_end), "independent rows all along",
-                             "the motion beyond is not determined by these constraints; the rows up to there are kept"});
+            diagnostics.add(
+                {Code::E0808, m.constraints.empty() ? Span{} : m.constraints.front().span,
+                 fmt::format("the constraints lost rank at {}: {} independent rows at the start, fewer there", when, s.rank),
+                 place(s.x_end), "independent rows all along",
+                 "the motion beyond is not determined by these constraints; the rows up to there are kept"});
             break;
         case EndReason::projection_failed:
-            diagnostics.add({Code::E0809, {}, fmt::format("the state could not be brought back onto the constraints at {}", when), place(s.x_end), "a state on all constraints",
+            diagnostics.add({Code::E0809,
+                             {},
+                             fmt::format("the state could not be brought back onto the constraints at {}", when),
+                             place(s.x_end),
+                             "a state on all constraints",
                              "tighten the tolerances; the rows up to there are kept"});
             break;
         case EndReason::too_many_steps:
-            diagnostics.add({Code::E0810, {}, fmt::format("the run took {} steps and reached only {}", s.steps, when), "", "fewer steps", "loosen the tolerances or raise --limit steps=N; the rows up to there are kept"});
+            diagnostics.add({Code::E0810,
+                             {},
+                             fmt::format("the run took {} steps and reached only {}", s.steps, when),
+                             "",
+                             "fewer steps",
+                             "loosen the tolerances or raise --limit steps=N; the rows up to there are kept"});
             break;
         case EndReason::too_many_rows:
-            diagnostics.add({Code::E0814, {}, fmt::format("the run wrote {} rows and reached only {}", s.rows, when), "", "fewer rows", "use a larger `every`, or raise --limit output_rows=N"});
+            diagnostics.add({Code::E0814,
+                             {},
+                             fmt::format("the run wrote {} rows and reached only {}", s.rows, when),
+                             "",
+                             "fewer rows",
+                             "use a larger `every`, or raise --limit output_rows=N"});
             break;
-        case EndReason::cancelled: diagnostics.add({Code::E0811, {}, fmt::format("the run was stopped at {}", when), "", "", rows_kept}); break;
+        case EndReason::cancelled:
+            diagnostics.add({Code::E0811, {}, fmt::format("the run was stopped at {}", when), "", "", rows_kept});
+            break;
     }
     if (s.reason != EndReason::start_has_no_solution && !s.moved.empty()) {
         std::vector<std::string> parts;
         for (const Moved& moved : s.moved)
-            parts.push_back(fmt::format("{} from {} to {}", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name, short_number(moved.from, 9), short_number(moved.to, 9)));
-        diagnostics.add({Code::N0812, {}, fmt::format("start values were moved onto the constraints: {}", fmt::join(parts, ", ")), "", "", ""});
+            parts.push_back(fmt::format("{} from {} to {}",
+                                        moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name,
+                                        short_number(moved.from, 9), short_number(moved.to, 9)));
+        diagnostics.add({Code::N0812,
+                         {},
+                         fmt::format("start values were moved onto the constraints: {}", fmt::join(parts, ", ")),
+                         "",
+                         "",
+                         ""});
     }
     if (s.redundant)
-        diagnostics.add({Code::W0813, {}, fmt::format("{} constraint rows, of which {} are independent at the start", d.rows.size(), s.rank), "", "",
+        diagnostics.add({Code::W0813,
+                         {},
+                         fmt::format("{} constraint rows, of which {} are independent at the start", d.rows.size(), s.rank),
+                         "",
+                         "",
                          "the motion is determined; of the multipliers those of least norm are given"});
 }
 
@@ -147,20 +213,23 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     const auto refuse = [&](std::string message, std::string expected) {
         diagnostics.add({Code::E0815, m.run.span, std::move(message), "", std::move(expected), ""});
     };
-    if (!std::isfinite(o.t0) || !std::isfinite(o.t1) || o.t1 == o.t0) refuse(fmt::format("a run from {} to {}", o.t0, o.t1), "a run of finite length");
+    if (!std::isfinite(o.t0) || !std::isfinite(o.t1) || o.t1 == o.t0)
+        refuse(fmt::format("a run from {} to {}", o.t0, o.t1), "a run of finite length");
     if (!(o.every > 0) || !std::isfinite(o.every)) refuse(fmt::format("rows every {}", o.every), "a positive spacing");
     if (!(o.rtol > 0) || !(o.rtol < 1)) refuse(fmt::format("rtol {}", o.rtol), "a relative tolerance between 0 and 1");
     if (!(o.atol >= 0) || !std::isfinite(o.atol)) refuse(fmt::format("atol {}", o.atol), "an absolute tolerance of at least 0");
     const auto one_of = [&](const std::string& what, const std::string& value, std::initializer_list<const char*> allowed) {
         if (std::none_of(allowed.begin(), allowed.end(), [&](const char* a) { return value == a; }))
-            refuse(fmt::format("{} {} is not known", what, value), fmt::format("one of: {}", fmt::join(std::vector<std::string>(allowed.begin(), allowed.end()), ", ")));
+            refuse(fmt::format("{} {} is not known", what, value),
+                   fmt::format("one of: {}", fmt::join(std::vector<std::string>(allowed.begin(), allowed.end()), ", ")));
     };
     one_of("formulation", wanted.formulation.value_or(m.run.formulation), {"multipliers"});
     one_of("integrator", wanted.integrator.value_or(m.run.integrator), {"dopri5"});
     one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), {"project", "none"});
     const double rows = std::abs(o.t1 - o.t0) / o.every;
     if (rows > static_cast<double>(o.max_rows))
-        diagnostics.add({Code::E0814, m.run.span, fmt::format("the run would write {} rows", short_number(rows)), "", fmt::format("at most {}", o.max_rows), "use a larger `every`, or raise --limit output_rows=N"});
+        diagnostics.add({Code::E0814, m.run.span, fmt::format("the run would write {} rows", short_number(rows)), "",
+                         fmt::format("at most {}", o.max_rows), "use a larger `every`, or raise --limit output_rows=N"});
     return diagnostics.error_count() > before;
 }
 

@@ -8,9 +8,11 @@
 
 namespace appell {
 
-void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const Motion& motion, const SimulateSummary& summary);
+void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const Motion& motion,
+                         const SimulateSummary& summary);
 
 // true when the options are not usable
-[[nodiscard]] bool check_run_options(Diagnostics& diagnostics, const Model& model, const RunOptions& wanted, const SimulateOptions& options);
+[[nodiscard]] bool check_run_options(Diagnostics& diagnostics, const Model& model, const RunOptions& wanted,
+                                     const SimulateOptions& options);
 
 }  // namespace appell

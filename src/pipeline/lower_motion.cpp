@@ -87,11 +87,13 @@ private:
         for (std::size_t row = 0; row < d_.rows.size(); ++row) {
             std::vector<NodeId> gradient;
             const std::size_t first = next;
-            for (; next < d_.A.entries.size() && d_.A.entries[next].row == row; ++next) gradient.push_back(g_.pow(d_.A.entries[next].value, 2));
+            for (; next < d_.A.entries.size() && d_.A.entries[next].row == row; ++next)
+                gradient.push_back(g_.pow(d_.A.entries[next].value, 2));
             if (level == Level::position && d_.rows[row].level != Level::position) continue;
             const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
             const auto out_row = static_cast<std::uint32_t>(c.residual.size());
-            for (std::size_t k = first; k < next; ++k) c.solve.A.entries.push_back({out_row, d_.A.entries[k].column, d_.A.entries[k].value});
+            for (std::size_t k = first; k < next; ++k)
+                c.solve.A.entries.push_back({out_row, d_.A.entries[k].column, d_.A.entries[k].value});
             c.solve.b.push_back(g_.neg(phi));
             c.solve.lambda.push_back(g_.add_symbol(fmt::format("l_{}{}", unknown, row + 1), SymbolKind::other));
             c.residual.push_back(phi);
@@ -104,7 +106,8 @@ private:
     }
 
     void hold(ConstrainedSolve& solve, const std::vector<std::pair<std::uint32_t, NodeId>>& row) {
-        for (const auto& [column, value] : row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), column, value});
+        for (const auto& [column, value] : row)
+            solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), column, value});
         ++solve.A.rows;
         solve.b.push_back(g_.constant(0));
         solve.lambda.push_back(g_.add_symbol(fmt::format("l_hold{}", solve.A.rows), SymbolKind::other));
@@ -150,7 +153,8 @@ std::pair<int, int> path_plane(Graph& g, const std::vector<Vec3>& paths) {
     std::array<bool, 3> moves{};
     for (const Vec3& p : paths)
         for (std::size_t axis = 0; axis < 3; ++axis)
-            moves[axis] = moves[axis] || depends_on(g, p.c[axis], SymbolKind::coordinate) || depends_on(g, p.c[axis], SymbolKind::time);
+            moves[axis] =
+                moves[axis] || depends_on(g, p.c[axis], SymbolKind::coordinate) || depends_on(g, p.c[axis], SymbolKind::time);
     if (!moves[1] && moves[2]) return {0, 2};
     if (!moves[0] && moves[1] && moves[2]) return {1, 2};
     return {0, 1};
@@ -180,11 +184,17 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     used.insert(used.end(), d.b.begin(), d.b.end());
     for (const SparseEntry& e : d.M.entries) used.push_back(e.value);
     for (const FunctionId f : opaque_functions_in(g, used))
-        diagnostics.add({Code::E0706, {}, fmt::format("function {} has no expression, so that a run has no values for it", g.function(f).name), "",
-                         "a function given by an expression", fmt::format("write function {}({}) = ...", g.function(f).name, fmt::join(g.function(f).arguments, ", "))});
+        diagnostics.add(
+            {Code::E0706,
+             {},
+             fmt::format("function {} has no expression, so that a run has no values for it", g.function(f).name),
+             "",
+             "a function given by an expression",
+             fmt::format("write function {}({}) = ...", g.function(f).name, fmt::join(g.function(f).arguments, ", "))});
     for (const Input& input : m.inputs)
         if (!input.value)
-            diagnostics.add({Code::E0707, input.span, fmt::format("input {} has no value", input.name), "", "a number for the run",
+            diagnostics.add({Code::E0707, input.span, fmt::format("input {} has no value", input.name), "",
+                             "a number for the run",
                              fmt::format("write `input {} = 0`, or use --set {}=VALUE", input.name, input.name)});
 
     // --- start values
@@ -197,8 +207,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     const std::vector<double> determinants = evaluate<double>(g, kin.determinants(), values);
     const bool singular = std::any_of(determinants.begin(), determinants.end(), [](double v) { return std::abs(v) < 1e-12; });
     if (singular)
-        diagnostics.add({Code::E0605, m.speeds.front().span, "the definitions of the speeds are singular at the start values", "a vanishing determinant",
-                         "definitions that determine every q'", "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
+        diagnostics.add({Code::E0605, m.speeds.front().span, "the definitions of the speeds are singular at the start values",
+                         "a vanishing determinant", "definitions that determine every q'",
+                         "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
     if (diagnostics.has_errors()) return result;
     std::vector<double> speed_start;
     for (const Speed& s : m.speeds) speed_start.push_back(s.start);
@@ -213,7 +224,12 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     out.x0.insert(out.x0.end(), speed_start.begin(), speed_start.end());
     for (const double v : out.x0)
         if (!std::isfinite(v)) {
-            diagnostics.add({Code::E0803, {}, "a start value is not a finite number", "", "finite start values", "check the parameters in it"});
+            diagnostics.add({Code::E0803,
+                             {},
+                             "a start value is not a finite number",
+                             "",
+                             "finite start values",
+                             "check the parameters in it"});
             return result;
         }
 
@@ -247,7 +263,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     for (const ConstraintRow& r : d.rows)
         if (r.level == Level::position) column(fmt::format("residual({})", r.name), r.position);
     for (const ConstraintRow& r : d.rows)
-        column(r.level == Level::position ? fmt::format("residual({})'", r.name) : fmt::format("residual({})", r.name), r.velocity);
+        column(r.level == Level::position ? fmt::format("residual({})'", r.name) : fmt::format("residual({})", r.name),
+               r.velocity);
     layout.kinetic = column("kinetic", d.kinetic_energy);
     layout.potential = column("potential", d.potential_energy);
     layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
@@ -278,8 +295,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     motion.coordinates = m.coordinates.size();
     motion.speeds = m.speeds.size();
     motion.velocity_rows = d.rows.size();
-    motion.position_rows =
-        static_cast<std::size_t>(std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level == Level::position; }));
+    motion.position_rows = static_cast<std::size_t>(
+        std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level == Level::position; }));
     for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
     for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
     motion.parameters.push_back(length > 0 ? length : 1);

@@ -47,7 +47,8 @@ std::optional<Check> check(Derivation& derivation) {
     out.coordinates = m.coordinates.size();
     out.speeds = m.speeds.size();
     out.quaternions = lowered->motion.quaternions.size();
-    for (const ConstraintRow& row : derivation.dynamics->rows) ++(row.level == Level::position ? out.position_rows : out.velocity_rows);
+    for (const ConstraintRow& row : derivation.dynamics->rows)
+        ++(row.level == Level::position ? out.position_rows : out.velocity_rows);
     out.rank = summary.rank;
     out.freedoms = out.speeds - out.rank;
     out.moved = summary.moved;
@@ -83,7 +84,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         out.nodes = lowered->nodes;
         out.instructions = lowered->instructions;
         derivation.timer.start("simulate");
-        const auto expected = static_cast<std::size_t>(std::min(1e6, std::abs(duration) / std::max(out.options.every, 1e-300))) + 2;
+        const auto expected =
+            static_cast<std::size_t>(std::min(1e6, std::abs(duration) / std::max(out.options.every, 1e-300))) + 2;
         out.table.reserve(expected * out.width());
         out.summary = simulate(
             lowered->motion, lowered->x0, out.options,
@@ -96,7 +98,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
-        derivation.diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+        derivation.diagnostics.add(
+            {Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
         return std::nullopt;
     }
     for (std::size_t i = 0; i < out.rows(); ++i) {

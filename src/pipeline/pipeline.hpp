@@ -1,5 +1,5 @@
-// The few functions a newcomer reads first: text in, values out. Nothing here touches files, the terminal, signals or threads; the
-// caller does (app/). The stages, in order: read (lang), derive (kinem, dynam), lower (tape), simulate (sim).
+// The few functions a newcomer reads first: text in, values out. Nothing here touches files, the terminal, signals or threads;
+// the caller does (app/). The stages, in order: read (lang), derive (kinem, dynam), lower (tape), simulate (sim).
 #pragma once
 
 #include <functional>

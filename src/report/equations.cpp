@@ -34,8 +34,10 @@ std::vector<Section> sections_of(const ConstrainedDynamics& d) {
 
     // rows of M u' = f + A' lambda; the other triangle of M by symmetry
     const bool constrained = !d.rows.empty();
-    Section dynamical{"Dynamical equations", constrained ? "M u' = f + A^T lambda" : "M u' = f",
-                      constrained ? "M \\dot u = f + A^{T} \\lambda" : "M \\dot u = f", {}};
+    Section dynamical{"Dynamical equations",
+                      constrained ? "M u' = f + A^T lambda" : "M u' = f",
+                      constrained ? "M \\dot u = f + A^{T} \\lambda" : "M \\dot u = f",
+                      {}};
     std::vector<std::vector<NodeId>> left(m.speeds.size()), right(m.speeds.size());
     for (const SparseEntry& e : d.M.entries) {
         left[e.row].push_back(g.mul(e.value, g.symbol_node(m.speeds[e.column].rate)));
@@ -57,7 +59,8 @@ std::vector<Section> sections_of(const ConstrainedDynamics& d) {
     }
     Section energies{"Energies", "", "", {}};
     energies.equations.push_back({g.symbol_node(m.kinetic_energy), d.kinetic_energy});
-    if (!g.is_constant(d.potential_energy, 0)) energies.equations.push_back({g.symbol_node(m.potential_energy), d.potential_energy});
+    if (!g.is_constant(d.potential_energy, 0))
+        energies.equations.push_back({g.symbol_node(m.potential_energy), d.potential_energy});
     out.push_back(std::move(energies));
     return out;
 }
@@ -91,13 +94,15 @@ std::string equations_text(const ConstrainedDynamics& d) {
     std::string out = m.title.empty() ? m.name + "\n" : fmt::format("{}: {}\n", m.name, m.title);
     out += fmt::format("\ncoordinates  {}\n", fmt::join(names_of(m), ", "));
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
-        out += fmt::format("{}{} = {}\n", i == 0 ? "speeds       " : "             ", m.speeds[i].name, to_text(g, m.speeds[i].definition));
+        out += fmt::format("{}{} = {}\n", i == 0 ? "speeds       " : "             ", m.speeds[i].name,
+                           to_text(g, m.speeds[i].definition));
     std::size_t last = m.constraints.size();
     for (const ConstraintRow& row : d.rows) {
         if (row.constraint == last) continue;  // one line for the components of a vector equation
         last = row.constraint;
         const Constraint& c = m.constraints[last];
-        out += fmt::format("constraint   {}: {} ({})\n", c.name, c.text.empty() ? to_text(g, c.phi) + " = 0" : c.text, level_words(row.level));
+        out += fmt::format("constraint   {}: {} ({})\n", c.name, c.text.empty() ? to_text(g, c.phi) + " = 0" : c.text,
+                           level_words(row.level));
     }
     const std::vector<Section> sections = sections_of(d);
     const Printed printed = print_sections(g, sections, Notation::text);
@@ -136,13 +141,16 @@ std::string latex_words(const std::string& words) {
 std::string equations_latex(const ConstrainedDynamics& d) {
     const Model& m = *d.model;
     Graph& g = d.graph();
-    std::string out = "\\documentclass[a4paper]{article}\n\\usepackage[utf8]{inputenc}\n\\usepackage[margin=25mm]{geometry}\n\\usepackage{amsmath,amssymb}\n\\allowdisplaybreaks\n\\begin{document}\n";
+    std::string out =
+        "\\documentclass[a4paper]{article}\n\\usepackage[utf8]{inputenc}\n\\usepackage[margin=25mm]{geometry}\n\\usepackage{"
+        "amsmath,amssymb}\n\\allowdisplaybreaks\n\\begin{document}\n";
     out += fmt::format("\\section*{{{}}}\n", latex_words(m.title.empty() ? m.name : m.title));
     std::vector<std::string> coordinates;
     for (const Coordinate& c : m.coordinates) coordinates.push_back("$" + latex_name(c.name) + "$");
     out += fmt::format("Generalized coordinates: {}. Generalized speeds:\n\\begin{{align*}}\n", fmt::join(coordinates, ", "));
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
-        out += fmt::format("  {} &= {}{}\n", latex_name(m.speeds[i].name), to_latex(g, m.speeds[i].definition), i + 1 < m.speeds.size() ? " \\\\" : "");
+        out += fmt::format("  {} &= {}{}\n", latex_name(m.speeds[i].name), to_latex(g, m.speeds[i].definition),
+                           i + 1 < m.speeds.size() ? " \\\\" : "");
     out += "\\end{align*}\n";
     if (!d.rows.empty()) {
         out += "Constraints, as stated:\n\\begin{align*}\n";
@@ -152,7 +160,8 @@ std::string equations_latex(const ConstrainedDynamics& d) {
             if (row.constraint == last) continue;
             last = row.constraint;
             const Constraint& c = m.constraints[last];
-            lines.push_back(fmt::format("  {} &= {} && \\text{{({}, {})}}", to_latex(g, c.phi), g.is_vector(c.phi) ? "\\mathbf 0" : "0", latex_words(c.name), level_words(row.level)));
+            lines.push_back(fmt::format("  {} &= {} && \\text{{({}, {})}}", to_latex(g, c.phi),
+                                        g.is_vector(c.phi) ? "\\mathbf 0" : "0", latex_words(c.name), level_words(row.level)));
         }
         out += fmt::format("{}\n\\end{{align*}}\n", fmt::join(lines, " \\\\\n"));
     }
@@ -165,7 +174,8 @@ std::string equations_latex(const ConstrainedDynamics& d) {
     }
     std::size_t next = 0;
     for (const Section& section : sections) {
-        out += section.formula_latex.empty() ? fmt::format("{}:\n", section.title) : fmt::format("{}, ${}$:\n", section.title, section.formula_latex);
+        out += section.formula_latex.empty() ? fmt::format("{}:\n", section.title)
+                                             : fmt::format("{}, ${}$:\n", section.title, section.formula_latex);
         std::vector<std::string> lines;
         for (std::size_t i = 0; i < section.equations.size(); ++i, next += 2)
             lines.push_back(fmt::format("  {} &= {}", printed.expressions[next], printed.expressions[next + 1]));
@@ -202,7 +212,9 @@ std::string equations_json(const ConstrainedDynamics& d) {
     for (const Parameter& p : m.parameters) out["parameters"][p.name] = p.value;
     out["constraints"] = Json::array();
     for (const ConstraintRow& row : d.rows)
-        out["constraints"].push_back({{"name", row.name}, {"level", row.level == Level::position ? "position" : "velocity"}, {"text", m.constraints[row.constraint].text},
+        out["constraints"].push_back({{"name", row.name},
+                                      {"level", row.level == Level::position ? "position" : "velocity"},
+                                      {"text", m.constraints[row.constraint].text},
                                       {"multiplier", g.symbol(row.multiplier).name}});
     const auto vector = [&](const char* key, std::span<const NodeId> values) {
         out[key] = Json::array();
@@ -231,7 +243,8 @@ std::string equations_json(const ConstrainedDynamics& d) {
     const Printed printed = print(g, roots);
     for (const Pending& p : pending) out[p.at] = printed.expressions[p.root];
     out["intermediates"] = Json::array();
-    for (const auto& [name, expression] : printed.definitions) out["intermediates"].push_back({{"name", name}, {"value", expression}});
+    for (const auto& [name, expression] : printed.definitions)
+        out["intermediates"].push_back({{"name", name}, {"value", expression}});
     return out.dump(2) + "\n";
 }
 

@@ -21,7 +21,9 @@ Json to_json(const Diagnostics& diagnostics, const SourceSet& sources) {
     Json out = Json::array();
     for (const Diagnostic& d : diagnostics.all()) {
         Json entry{{"code", info(d.code).name},
-                   {"severity", d.severity() == Severity::error ? "error" : d.severity() == Severity::warning ? "warning" : "note"},
+                   {"severity", d.severity() == Severity::error     ? "error"
+                                : d.severity() == Severity::warning ? "warning"
+                                                                    : "note"},
                    {"message", d.message}};
         if (d.span.known()) {
             const LineColumn at = sources.locate(d.span.file, d.span.begin);
@@ -66,9 +68,12 @@ std::string file_name(const std::string& words) {
 
 }  // namespace
 
-std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) { return to_json(diagnostics, sources).dump(2) + "\n"; }
+std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) {
+    return to_json(diagnostics, sources).dump(2) + "\n";
+}
 
-std::string summary_json(const Model& m, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources, std::string_view version) {
+std::string summary_json(const Model& m, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources,
+                         std::string_view version) {
     const SimulateSummary& s = run.summary;
     Json out;
     out["schema"] = 1;
@@ -78,8 +83,9 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["reason"] = name(s.reason);
     out["t_start"] = run.options.t0;
     out["t_end"] = number(s.t_end);
-    out["options"] = {{"formulation", "multipliers"}, {"integrator", "dopri5"}, {"rtol", run.options.rtol}, {"atol", run.options.atol},
-                      {"every", run.options.every}, {"stabilize", run.options.project ? "project" : "none"}};
+    out["options"] = {{"formulation", "multipliers"}, {"integrator", "dopri5"},
+                      {"rtol", run.options.rtol},     {"atol", run.options.atol},
+                      {"every", run.options.every},   {"stabilize", run.options.project ? "project" : "none"}};
     out["rows"] = run.rows();
     out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
     out["evaluations"] = s.evaluations;
@@ -88,14 +94,21 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["residuals"] = {{"position", {{"raw", number(s.position_residual)}, {"scaled", number(s.position_scaled)}}},
                         {"velocity", {{"raw", number(s.velocity_residual)}, {"scaled", number(s.velocity_scaled)}}}};
     const double relative = run.energy.largest > 0 ? run.energy.largest_change / run.energy.largest : 0;
-    out["energy"] = {{"start", number(run.energy.start)}, {"end", number(run.energy.end)}, {"largest_change", number(run.energy.largest_change)},
+    out["energy"] = {{"start", number(run.energy.start)},
+                     {"end", number(run.energy.end)},
+                     {"largest_change", number(run.energy.largest_change)},
                      {"largest_change_relative", number(relative)}};
     out["start_moved"] = Json::array();
     for (const Moved& moved : s.moved)
-        out["start_moved"].push_back({{"name", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name}, {"from", number(moved.from)}, {"to", number(moved.to)}});
+        out["start_moved"].push_back({{"name", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name},
+                                      {"from", number(moved.from)},
+                                      {"to", number(moved.to)}});
     out["parameters"] = Json::object();
     for (const Parameter& p : m.parameters) out["parameters"][p.name] = number(p.value);
-    out["sizes"] = {{"coordinates", m.coordinates.size()}, {"speeds", m.speeds.size()}, {"nodes", run.nodes}, {"instructions", run.instructions}};
+    out["sizes"] = {{"coordinates", m.coordinates.size()},
+                    {"speeds", m.speeds.size()},
+                    {"nodes", run.nodes},
+                    {"instructions", run.instructions}};
     out["seconds"] = Json::object();
     for (const auto& [phase, seconds] : run.phases) out["seconds"][phase] = seconds;
     out["diagnostics"] = to_json(diagnostics, sources);
@@ -124,7 +137,8 @@ std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
         std::vector<std::string> names;
         for (std::size_t k = 0; k < plot.traces.size(); ++k) {
             const PlotTrace& trace = plot.traces[k];
-            spec.curves.push_back(curve_of(run, paths ? trace.label : with_unit(trace.label, trace.dimension), where.traces[k].x, where.traces[k].y));
+            spec.curves.push_back(curve_of(run, paths ? trace.label : with_unit(trace.label, trace.dimension), where.traces[k].x,
+                                           where.traces[k].y));
             names.push_back(trace.label);
         }
         if (!paths && plot.traces.size() == 1) spec.y_label = spec.curves.front().label;
@@ -132,12 +146,14 @@ std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
         emit(fmt::format("{}", fmt::join(names, "_")), spec);
     }
     PlotSpec energy{m.title, "t [s]", "energy [J]", {}};
-    energy.curves = {curve_of(run, "kinetic", RowLayout::k_time, run.layout.kinetic), curve_of(run, "potential", RowLayout::k_time, run.layout.potential),
+    energy.curves = {curve_of(run, "kinetic", RowLayout::k_time, run.layout.kinetic),
+                     curve_of(run, "potential", RowLayout::k_time, run.layout.potential),
                      curve_of(run, "total", RowLayout::k_time, run.layout.energy)};
     emit("energy", energy);
     if (run.layout.kinetic > run.layout.residuals) {
         PlotSpec residuals{m.title, "t [s]", "constraint residual", {}};
-        for (std::size_t c = run.layout.residuals; c < run.layout.kinetic; ++c) residuals.curves.push_back(curve_of(run, run.columns[c], RowLayout::k_time, c));
+        for (std::size_t c = run.layout.residuals; c < run.layout.kinetic; ++c)
+            residuals.curves.push_back(curve_of(run, run.columns[c], RowLayout::k_time, c));
         emit("residuals", residuals);
     }
     return out;

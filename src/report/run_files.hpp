@@ -11,7 +11,8 @@
 
 namespace appell {
 
-[[nodiscard]] std::string summary_json(const Model& model, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources, std::string_view version);
+[[nodiscard]] std::string summary_json(const Model& model, const Run& run, const Diagnostics& diagnostics,
+                                       const SourceSet& sources, std::string_view version);
 
 struct NamedPlot {
     std::string name;  // file name without its ending

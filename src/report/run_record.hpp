@@ -1,4 +1,5 @@
-// A finished run as data: the table of rows, where its columns are, how it ended. Filled by `pipeline`, written out by this folder.
+// A finished run as data: the table of rows, where its columns are, how it ended. Filled by `pipeline`, written out by this
+// folder.
 #pragma once
 
 #include <cstddef>

@@ -64,7 +64,8 @@ NodeId FrameTree::dot(const MixedVector& v, const MixedVector& w) {
         for (const Vec3& q : w.parts) {
             // turn the sparser of the two: fewer products
             const bool turn_q = nonzero_count(graph_, q) <= nonzero_count(graph_, p);
-            sum = graph_.add(sum, turn_q ? appell::dot(graph_, p, express(q, p.frame)) : appell::dot(graph_, express(p, q.frame), q));
+            sum = graph_.add(sum,
+                             turn_q ? appell::dot(graph_, p, express(q, p.frame)) : appell::dot(graph_, express(p, q.frame), q));
         }
     return sum;
 }
@@ -74,7 +75,8 @@ MixedVector FrameTree::cross(const MixedVector& v, const MixedVector& w) {
     for (const Vec3& p : v.parts)
         for (const Vec3& q : w.parts) {
             const bool turn_q = nonzero_count(graph_, q) <= nonzero_count(graph_, p);
-            const Vec3 product = turn_q ? appell::cross(graph_, p, express(q, p.frame)) : appell::cross(graph_, express(p, q.frame), q);
+            const Vec3 product =
+                turn_q ? appell::cross(graph_, p, express(q, p.frame)) : appell::cross(graph_, express(p, q.frame), q);
             if (!is_zero(graph_, product)) sum = appell::add(graph_, sum, MixedVector{{product}});
         }
     return sum;

@@ -1,5 +1,5 @@
-// Vectors by components in one frame, and vectors that mix frames. Components are nodes of a graph; the frame is part of the value,
-// so that nothing is added across bases by accident.
+// Vectors by components in one frame, and vectors that mix frames. Components are nodes of a graph; the frame is part of the
+// value, so that nothing is added across bases by accident.
 #pragma once
 
 #include <array>

@@ -23,14 +23,16 @@ struct Outcome {
 class Cli : public ::testing::Test {
 protected:
     void SetUp() override {
-        folder_ = fs::temp_directory_path() / ("appell_cli_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+        folder_ = fs::temp_directory_path() /
+                  ("appell_cli_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
         fs::remove_all(folder_);
         fs::create_directories(folder_);
     }
     void TearDown() override { fs::remove_all(folder_); }
 
     Outcome call(const std::string& arguments, bool with_errors = true) const {
-        const std::string command = "cd '" + folder_.string() + "' && '" + std::string(APPELL_BINARY_DIR) + "/appell' " + arguments + (with_errors ? " 2>&1" : " 2>/dev/null");
+        const std::string command = "cd '" + folder_.string() + "' && '" + std::string(APPELL_BINARY_DIR) + "/appell' " +
+                                    arguments + (with_errors ? " 2>&1" : " 2>/dev/null");
         Outcome outcome;
         FILE* pipe = popen(command.c_str(), "r");
         std::array<char, 4096> buffer{};
@@ -49,7 +51,9 @@ protected:
         text << file.rdbuf();
         return text.str();
     }
-    [[nodiscard]] static std::string model(const std::string& name) { return "'" + std::string(APPELL_SOURCE_DIR) + "/gallery/" + name + ".appell'"; }
+    [[nodiscard]] static std::string model(const std::string& name) {
+        return "'" + std::string(APPELL_SOURCE_DIR) + "/gallery/" + name + ".appell'";
+    }
     // expects a problem: exit code 1 and this diagnostic, nothing left behind
     void expect_problem(const std::string& arguments, const std::string& code) const {
         const Outcome outcome = call(arguments);
@@ -60,13 +64,15 @@ protected:
 };
 
 TEST_F(Cli, WrongUsageIsTwo) {
-    for (const char* arguments : {"", "nonsense", "run", "run a.appell --rtol fast", "derive a.appell --to word", "explain E9999", "gallery no_such_model",
-                                  "check a.appell --set m", "check a.appell --set m=heavy", "check a.appell --limit towels=3", "check a.appell --limit nodes=-1"})
+    for (const char* arguments : {"", "nonsense", "run", "run a.appell --rtol fast", "derive a.appell --to word", "explain E9999",
+                                  "gallery no_such_model", "check a.appell --set m", "check a.appell --set m=heavy",
+                                  "check a.appell --limit towels=3", "check a.appell --limit nodes=-1"})
         EXPECT_EQ(call(arguments).code, 2) << arguments << "\n" << call(arguments).out;
 }
 
 TEST_F(Cli, HelpVersionAndExplainAreGood) {
-    for (const char* arguments : {"--help", "--version", "run --help", "explain E0202", "explain e0202", "gallery", "gallery --json"})
+    for (const char* arguments :
+         {"--help", "--version", "run --help", "explain E0202", "explain e0202", "gallery", "gallery --json"})
         EXPECT_EQ(call(arguments).code, 0) << arguments;
     EXPECT_NE(call("explain E0603").out.find("inverted"), std::string::npos);
 }
@@ -113,7 +119,9 @@ TEST_F(Cli, FilesThatAreNoModels) {
     expect_problem("check .", "E0001");
     write("empty.appell", "");
     expect_problem("check empty.appell", "E0008");
-    write("binary.appell", std::string("\x7f" "ELF\0\0\1\2", 8));
+    write("binary.appell", std::string("\x7f"
+                                       "ELF\0\0\1\2",
+                                       8));
     expect_problem("check binary.appell", "E0006");
     write("latin.appell", "system caf\xe9\n");
     expect_problem("check latin.appell", "E0007");
@@ -148,7 +156,8 @@ TEST_F(Cli, ModelsWithProblems) {
 }
 
 TEST_F(Cli, AllProblemsOfAFileAtOnce) {
-    write("bad.appell", "system bad\nparam m = 1 kgg\ncoord x = 1 m\nparticle P mass mm at O + x*N.x\nforce on Q = N.x\nnonsense here\n");
+    write("bad.appell",
+          "system bad\nparam m = 1 kgg\ncoord x = 1 m\nparticle P mass mm at O + x*N.x\nforce on Q = N.x\nnonsense here\n");
     const Outcome outcome = call("check bad.appell");
     EXPECT_EQ(outcome.code, 1);
     std::size_t count = 0;
@@ -178,7 +187,9 @@ TEST_F(Cli, IncludeStaysInTheModelsFolder) {
 }
 
 TEST_F(Cli, OptionsReplaceThePlan) {
-    const Outcome run = call("run " + model("simple_pendulum") + " --until 1 --every 0.25 --rtol 1e-6 --set l=2 --set theta=0.5 --json --out o", false);
+    const Outcome run =
+        call("run " + model("simple_pendulum") + " --until 1 --every 0.25 --rtol 1e-6 --set l=2 --set theta=0.5 --json --out o",
+             false);
     ASSERT_EQ(run.code, 0);
     const auto summary = nlohmann::json::parse(run.out);
     EXPECT_EQ(summary["rows"], 5);

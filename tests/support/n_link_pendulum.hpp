@@ -1,5 +1,5 @@
-// The planar n-link pendulum on a cart, built through the library: a cart of mass m0 on the x axis, massless links of length l_i with
-// particles m_i at their ends, absolute angles q_i from the downward vertical, a force on the cart.
+// The planar n-link pendulum on a cart, built through the library: a cart of mass m0 on the x axis, massless links of length l_i
+// with particles m_i at their ends, absolute angles q_i from the downward vertical, a force on the cart.
 #pragma once
 
 #include <string>

@@ -15,7 +15,9 @@ struct State {
     std::vector<T> values;  // by symbol
 
     [[nodiscard]] T operator()(const Graph& g, NodeId id) const { return evaluate<T>(g, std::span(&id, 1), values).front(); }
-    [[nodiscard]] std::vector<T> operator()(const Graph& g, std::span<const NodeId> ids) const { return evaluate<T>(g, ids, values); }
+    [[nodiscard]] std::vector<T> operator()(const Graph& g, std::span<const NodeId> ids) const {
+        return evaluate<T>(g, ids, values);
+    }
 };
 
 // Every symbol in (0.2, 1.2), except that the quaternions have unit norm; speeds in (-1, 1).
@@ -29,7 +31,8 @@ State<T> random_state(const Model& m, unsigned seed) {
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) {
             T norm(0);
-            for (const std::size_t c : q->coordinates) norm += s.values[m.coordinates[c].q.index()] * s.values[m.coordinates[c].q.index()];
+            for (const std::size_t c : q->coordinates)
+                norm += s.values[m.coordinates[c].q.index()] * s.values[m.coordinates[c].q.index()];
             using std::sqrt;
             for (const std::size_t c : q->coordinates) s.values[m.coordinates[c].q.index()] /= sqrt(norm);
         }
@@ -40,13 +43,16 @@ State<T> random_state(const Model& m, unsigned seed) {
 // expression, divided by the step, is its total time derivative to full precision.
 inline constexpr double k_complex_step = 1e-30;
 
-inline State<std::complex<double>> along_motion(const ConstrainedDynamics& d, const State<double>& s, const std::vector<double>& ud) {
+inline State<std::complex<double>> along_motion(const ConstrainedDynamics& d, const State<double>& s,
+                                                const std::vector<double>& ud) {
     const Model& m = *d.model;
     State<std::complex<double>> out;
     for (const double v : s.values) out.values.emplace_back(v);
     const std::vector<double> qd = s(d.graph(), d.kinematics->coordinate_rates());
-    for (std::size_t i = 0; i < qd.size(); ++i) out.values[m.coordinates[i].q.index()] += std::complex<double>(0, k_complex_step * qd[i]);
-    for (std::size_t i = 0; i < ud.size(); ++i) out.values[m.speeds[i].u.index()] += std::complex<double>(0, k_complex_step * ud[i]);
+    for (std::size_t i = 0; i < qd.size(); ++i)
+        out.values[m.coordinates[i].q.index()] += std::complex<double>(0, k_complex_step * qd[i]);
+    for (std::size_t i = 0; i < ud.size(); ++i)
+        out.values[m.speeds[i].u.index()] += std::complex<double>(0, k_complex_step * ud[i]);
     out.values[m.time.index()] += std::complex<double>(0, k_complex_step);
     return out;
 }

@@ -40,7 +40,8 @@ TEST_P(KinematicsOf, VelocityIsTheDerivativeOfPosition) {
             const auto s = random_state(*d_.model, seed);
             const auto moved = along_motion(d_, s, {});
             for (std::size_t c = 0; c < 3; ++c)
-                EXPECT_NEAR(moved(d_.graph(), p.c[c]).imag() / k_complex_step, s(d_.graph(), v.c[c]), k_round_off) << "point " << i;
+                EXPECT_NEAR(moved(d_.graph(), p.c[c]).imag() / k_complex_step, s(d_.graph(), v.c[c]), k_round_off)
+                    << "point " << i;
         }
     }
 }
@@ -178,7 +179,10 @@ TEST(Speeds, SingularOnlyWhereTheDefinitionIs) {
         auto s = random_state(*model, 1);
         s.values[model->coordinates[2].q.index()] = angle;
         const auto qd = s(g, (*kin)->coordinate_rates());
-        EXPECT_NEAR(qd[0], std::cos(angle) * s.values[model->speeds[0].u.index()] - std::sin(angle) * s.values[model->speeds[1].u.index()], 1e-14);
+        EXPECT_NEAR(
+            qd[0],
+            std::cos(angle) * s.values[model->speeds[0].u.index()] - std::sin(angle) * s.values[model->speeds[1].u.index()],
+            1e-14);
     }
 }
 
@@ -186,7 +190,8 @@ Diagnostics diagnose_speeds(const std::function<void(ModelBuilder&)>& define) {
     ModelBuilder b("two");
     Graph& g = b.graph();
     const Expr x = b.coordinate("x"), y = b.coordinate("y");
-    b.particle("P", b.point("P", g.vadd(b.position(Model::origin()), b.vector(Model::newtonian(), x.id, y.id, g.constant(0)))), g.constant(1));
+    b.particle("P", b.point("P", g.vadd(b.position(Model::origin()), b.vector(Model::newtonian(), x.id, y.id, g.constant(0)))),
+               g.constant(1));
     define(b);
     return derive_dynamics(std::make_shared<const Model>(std::move(*b.build()))).diagnostics;
 }

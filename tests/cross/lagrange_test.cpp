@@ -1,5 +1,5 @@
-// Kane's M and f against Lagrange's equations formed from the energies by differentiation, against M summed from the partial velocities
-// entry by entry, and against themselves under changes that must not matter.
+// Kane's M and f against Lagrange's equations formed from the energies by differentiation, against M summed from the partial
+// velocities entry by entry, and against themselves under changes that must not matter.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -24,7 +24,9 @@ Eigen::MatrixXd mass_matrix(const ConstrainedDynamics& d, const State<double>& s
     return M;
 }
 
-Eigen::VectorXd vector_of(const std::vector<double>& v) { return Eigen::Map<const Eigen::VectorXd>(v.data(), static_cast<Eigen::Index>(v.size())); }
+Eigen::VectorXd vector_of(const std::vector<double>& v) {
+    return Eigen::Map<const Eigen::VectorXd>(v.data(), static_cast<Eigen::Index>(v.size()));
+}
 
 // Lagrange with u = q': (d/dt dT/du) - dT/dq + dV/dq = Q. Everything from T and V by graph derivatives.
 TEST(Lagrange, AgreesWithKaneWithoutNonconservativeLoads) {
@@ -58,7 +60,8 @@ TEST(Lagrange, AgreesWithKaneWithoutNonconservativeLoads) {
         s.values[m.inputs.front().symbol.index()] = 0;
         const auto values = s(g, rows);
         for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t j = 0; j < n; ++j) M(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = values[i * (n + 1) + j];
+            for (std::size_t j = 0; j < n; ++j)
+                M(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = values[i * (n + 1) + j];
             f(static_cast<Eigen::Index>(i)) = values[i * (n + 1) + n];
         }
         EXPECT_LT((M - mass_matrix(d, s)).norm(), 1e-12);
@@ -66,9 +69,9 @@ TEST(Lagrange, AgreesWithKaneWithoutNonconservativeLoads) {
     }
 }
 
-// All loads included, rheonomic, bodies with full inertia: power balance. d/dt T = u . (f-part of loads) fails for rheonomic systems, so
-// the generalized forces of the loads are compared with -dV/dq and virtual power instead; here: Lagrange with Q computed as
-// the derivative of the loads' power by the speeds.
+// All loads included, rheonomic, bodies with full inertia: power balance. d/dt T = u . (f-part of loads) fails for rheonomic
+// systems, so the generalized forces of the loads are compared with -dV/dq and virtual power instead; here: Lagrange with Q
+// computed as the derivative of the loads' power by the speeds.
 TEST(Lagrange, AgreesWithKaneForARheonomicTree) {
     const ConstrainedDynamics d = derive_or_fail(sample_tree(SampleSpeeds::rates));
     Graph& g = d.graph();
@@ -103,7 +106,8 @@ TEST(Lagrange, AgreesWithKaneForARheonomicTree) {
     const NodeId dissipation = g.mul(g.constant(0.5), g.mul(parameter("c"), g.pow(closing, 2)));
     const Vec3 torque = in_N(Vec3{B, {parameter("c"), q(1), g.constant(0)}});
     const Vec3 force{N, {parameter("c"), g.constant(0.2), g.mul(q(0), q(1))}};
-    const NodeId power = g.add(dot(g, torque, sub(g, in_N(kin.omega(C)), in_N(kin.omega(B)))), dot(g, force, in_N(kin.velocity(Q))));
+    const NodeId power =
+        g.add(dot(g, torque, sub(g, in_N(kin.omega(C)), in_N(kin.omega(B)))), dot(g, force, in_N(kin.velocity(Q))));
     std::vector<NodeId> equations;  // n rows of [M | f] by Lagrange
     for (std::size_t i = 0; i < n; ++i) {
         const SymbolId ui = m.speeds[i].u;
@@ -146,11 +150,13 @@ TEST(MassMatrix, IsTheSumOverPartialVelocitiesInBothOrders) {
             add_pairs(kin.partial_velocities(p.point), [&](const Vec3& v) { return scale(g, p.mass, v); });
         for (const Body& b : model->bodies) {
             add_pairs(kin.partial_velocities(b.center), [&](const Vec3& v) { return scale(g, b.mass, v); });
-            Matrix3 I{b.inertia[0], b.inertia[3], b.inertia[5], b.inertia[3], b.inertia[1], b.inertia[4], b.inertia[5], b.inertia[4], b.inertia[2]};
+            Matrix3 I{b.inertia[0], b.inertia[3], b.inertia[5], b.inertia[3], b.inertia[1],
+                      b.inertia[4], b.inertia[5], b.inertia[4], b.inertia[2]};
             const Matrix3 R = kin.frames().rotation(b.frame, b.inertia_frame);
             I = multiply(g, multiply(g, R, I), transpose(R));
             // parallel axes: the sample gives C's inertia about another point
-            const Vec3 arm = sub(g, kin.frames().express(kin.position(b.center), b.frame), kin.frames().express(kin.position(b.inertia_point), b.frame));
+            const Vec3 arm = sub(g, kin.frames().express(kin.position(b.center), b.frame),
+                                 kin.frames().express(kin.position(b.inertia_point), b.frame));
             for (std::size_t i = 0; i < 3; ++i)
                 for (std::size_t j = 0; j < 3; ++j) {
                     const NodeId diagonal = i == j ? dot(g, arm, arm) : g.constant(0);
@@ -193,10 +199,12 @@ TEST(Metamorphic, OtherSpeedsGiveTheSameAccelerations) {
         const Eigen::VectorXd ud = mass_matrix(mixed, r).ldlt().solve(vector_of(r(mixed.graph(), mixed.f)));
         std::vector<NodeId> second;
         for (const NodeId rate : mixed.kinematics->coordinate_rates()) second.push_back(mixed.kinematics->rate(rate));
-        for (std::size_t i = 0; i < u.size(); ++i) r.values[mixed.model->speeds[i].rate.index()] = ud[static_cast<Eigen::Index>(i)];
+        for (std::size_t i = 0; i < u.size(); ++i)
+            r.values[mixed.model->speeds[i].rate.index()] = ud[static_cast<Eigen::Index>(i)];
         const auto qdd_mixed = r(mixed.graph(), second);
         for (std::size_t i = 0; i < qdd_mixed.size(); ++i)
-            EXPECT_NEAR(qdd_mixed[i], qdd[static_cast<Eigen::Index>(i)], 1e-8 * (1 + qdd.norm())) << i;  // conditioning of M and K: about 1e4
+            EXPECT_NEAR(qdd_mixed[i], qdd[static_cast<Eigen::Index>(i)], 1e-8 * (1 + qdd.norm()))
+                << i;  // conditioning of M and K: about 1e4
     }
 }
 

@@ -1,5 +1,5 @@
-// One bad model for every diagnostic of kinematics, dynamics and the run (E06xx to E08xx, and the builder's E059x), found the way a user finds it:
-// through the pipeline. A last test demands that no code is left without one.
+// One bad model for every diagnostic of kinematics, dynamics and the run (E06xx to E08xx, and the builder's E059x), found the way
+// a user finds it: through the pipeline. A last test demands that no code is left without one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,8 @@ struct BadModel {
 
 // a particle in the plane, to be completed
 std::string particle(const std::string& rest) {
-    return "system bad\nparam m = 1 kg, g = 9.81 m/s^2\ncoord x = 1 m, y = 0 m\nparticle P mass m at O + x*N.x + y*N.y\n" + rest + "\n";
+    return "system bad\nparam m = 1 kg, g = 9.81 m/s^2\ncoord x = 1 m, y = 0 m\nparticle P mass m at O + x*N.x + y*N.y\n" + rest +
+           "\n";
 }
 
 std::vector<BadModel> bad_models() {
@@ -38,7 +39,8 @@ std::vector<BadModel> bad_models() {
     add(Code::E0603, particle("speed u = x' + y', v = 2*x' + 2*y'"));
     add(Code::E0604, particle("coord a = 0\nframe B from N rotate a about z\nconstraint c: dot(vel(B at P), N.x) = 0"));
     add(Code::E0605,
-        "system bad\ncoord a = 0, b = 0, c = 0\nframe B from N body zxz (a, b, c)\nbody B frame B mass 1 kg center O inertia (1, 2, 3)\n"
+        "system bad\ncoord a = 0, b = 0, c = 0\nframe B from N body zxz (a, b, c)\nbody B frame B mass 1 kg center O inertia (1, "
+        "2, 3)\n"
         "speed u = dot(omega(B), B.x), v = dot(omega(B), B.y), w = dot(omega(B), B.z)");
     {
         // eleven speeds, each of all eleven rates, with coefficients that are no structure
@@ -47,14 +49,17 @@ std::vector<BadModel> bad_models() {
             const std::string n = std::to_string(i);
             text += "coord q" + n + " = 0.1\nparticle P" + n + " mass 1 at O + q" + n + "*N.x\n";
             speeds += (i > 1 ? ", u" : "u") + n + " = ";
-            for (int j = 1; j <= 11; ++j) speeds += (j > 1 ? " + " : "") + std::string(i == j ? "5*" : "") + "q" + std::to_string(j) + "'";
+            for (int j = 1; j <= 11; ++j)
+                speeds += (j > 1 ? " + " : "") + std::string(i == j ? "5*" : "") + "q" + std::to_string(j) + "'";
         }
         add(Code::E0606, text + speeds);
     }
     add(Code::E0607,
-        "system bad\ncoord a = 0, s = 0 m\nframe B from N rotate a about z\npoint Q at O + s*B.x\nbody B frame B mass 1 kg center O inertia (1, 1, 1) about Q");
+        "system bad\ncoord a = 0, s = 0 m\nframe B from N rotate a about z\npoint Q at O + s*B.x\nbody B frame B mass 1 kg "
+        "center O inertia (1, 1, 1) about Q");
     add(Code::E0701, particle("coord z = 0 m"));
-    add(Code::E0702, "system bad\ncoord a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 kg center O inertia (0, 0, 0)");
+    add(Code::E0702,
+        "system bad\ncoord a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 kg center O inertia (0, 0, 0)");
     add(Code::E0703, particle("constraint c: m = 1 kg"));
     add(Code::E0704, particle("constraint c: 1 = 2"));
     add(Code::E0706, particle("function h(s) opaque\nforce on P = h(x)*N.x"));
@@ -68,8 +73,10 @@ std::vector<BadModel> bad_models() {
         BadModel& bad = add(Code::E0804, particle("force on P = log(1 - t)*N.x\nrun for 2 s"));
         bad.keeps_rows = true;
     }
-    add(Code::E0805, "system bad\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nforce on P = -x/abs(x)^3*N.x\nrun for 5 s").keeps_rows = true;
-    add(Code::E0806, "system bad\ncoord x = 0 m\nparticle P mass 1 kg at O + if(t < 1 s, x, 0)*N.x\nrun for 2 s").keeps_rows = true;
+    add(Code::E0805, "system bad\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nforce on P = -x/abs(x)^3*N.x\nrun for 5 s")
+        .keeps_rows = true;
+    add(Code::E0806, "system bad\ncoord x = 0 m\nparticle P mass 1 kg at O + if(t < 1 s, x, 0)*N.x\nrun for 2 s").keeps_rows =
+        true;
     add(Code::E0807, "system bad\ncoord x = 0\nparticle P mass 1 at O + x*N.x\nconstraint a: x' = t\nconstraint b: x' = 2*t");
     add(Code::E0808, particle("constraint a: x' = 0\nconstraint b: x' + max(1 - t, 0)*y' = 0\nrun for 2 s")).keeps_rows = true;
     add(Code::E0809, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
@@ -88,7 +95,7 @@ const std::set<Code> k_elsewhere{
     Code::E0712,  // refused earlier by the language (E0405); see RefusedByTheLibraryToo below
     Code::E0801,  // writing: WhatCanNotBeWritten below
     Code::E0811,  // cancelling: Cancelled below
-    Code::E0816   // the gallery command, test/cli
+    Code::E0816   // the gallery command, tests/cli
 };
 
 class BadRun : public ::testing::TestWithParam<BadModel> {};
@@ -114,8 +121,9 @@ TEST_P(BadRun, IsDiagnosedByName) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Codes, BadRun, ::testing::ValuesIn(bad_models()),
-                         [](const auto& at) { return std::string(appell::info(at.param.code).name) + "_" + std::to_string(at.index); });
+INSTANTIATE_TEST_SUITE_P(Codes, BadRun, ::testing::ValuesIn(bad_models()), [](const auto& at) {
+    return std::string(appell::info(at.param.code).name) + "_" + std::to_string(at.index);
+});
 
 TEST(BadRunMore, RefusedByTheLibraryToo) {
     ModelBuilder b("bad");
@@ -124,13 +132,17 @@ TEST(BadRunMore, RefusedByTheLibraryToo) {
     const PointId P = b.point("P", g.vadd(b.position(Model::origin()), g.vscale(x.id, b.basis(Model::newtonian(), 0))));
     b.particle("P", P, g.constant(1));
     b.constraint("c", g.dot(b.acceleration(P), b.basis(Model::newtonian(), 0)));
-    b.load({ForceLoad{P, {}, g.vscale(g.symbol_node(b.model().constraints[0].multipliers[0]), b.basis(Model::newtonian(), 0))}, "", {}});
+    b.load({ForceLoad{P, {}, g.vscale(g.symbol_node(b.model().constraints[0].multipliers[0]), b.basis(Model::newtonian(), 0))},
+            "",
+            {}});
     const auto derived = derive_dynamics(std::make_shared<const Model>(std::move(*b.build())));
     EXPECT_TRUE(derived.diagnostics.has(Code::E0705));
     EXPECT_TRUE(derived.diagnostics.has(Code::E0712));
 }
 
-TEST(BadRunMore, WhatCanNotBeWrittenIsDiagnosed) { EXPECT_TRUE(OutputFolder::create("/dev/null/results").diagnostics.has(Code::E0801)); }
+TEST(BadRunMore, WhatCanNotBeWrittenIsDiagnosed) {
+    EXPECT_TRUE(OutputFolder::create("/dev/null/results").diagnostics.has(Code::E0801));
+}
 
 TEST(BadRunMore, CancelledKeepsItsRows) {
     Derivation d = derive_text(gallery_text("double_pendulum"));

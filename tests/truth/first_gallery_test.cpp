@@ -1,5 +1,5 @@
-// The first gallery against closed forms and conserved quantities. The closed forms are written out here from the sources and from
-// elementary mechanics; nothing of the derivation is used.
+// The first gallery against closed forms and conserved quantities. The closed forms are written out here from the sources and
+// from elementary mechanics; nothing of the derivation is used.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,8 @@ TEST(PerpendicularPucks, MultiplierIsEquation34AtEveryRow) {
     EXPECT_LT(r.run.summary.velocity_scaled, 1e-12);
 }
 
-// The constraint is homogeneous and scleronomic: its force has power 2 lambda phi = 0, so that the energy is the work of s1 and s3.
+// The constraint is homogeneous and scleronomic: its force has power 2 lambda phi = 0, so that the energy is the work of s1 and
+// s3.
 TEST(PerpendicularPucks, ConstraintForcesDoNoWork) {
     const TextRun r = run_text(gallery_text("perpendicular_pucks"));
     const double start = r.at(0, "energy");
@@ -61,7 +62,8 @@ TEST(AppellsParticle, EndsByNameWhereItStops) {
     longer.until = 3;
     const auto r = run(d, longer);
     ASSERT_TRUE(r.has_value());
-    EXPECT_TRUE(d.diagnostics.has(Code::E0808) || d.diagnostics.has(Code::E0804) || d.diagnostics.has(Code::E0805)) << render(d.diagnostics, d.sources);
+    EXPECT_TRUE(d.diagnostics.has(Code::E0808) || d.diagnostics.has(Code::E0804) || d.diagnostics.has(Code::E0805))
+        << render(d.diagnostics, d.sources);
     EXPECT_NEAR(r->summary.t_end, 5 * 1.25 / (9.81 * 0.5), 0.01);
     EXPECT_GT(r->rows(), 100u);
 }
@@ -99,7 +101,7 @@ TEST(DoublePendulum, EnergyErrorFollowsTheTolerance) {
         options.until = 5;
         const TextRun r = run_text(gallery_text("double_pendulum"), options);
         const double change = r.run.energy.largest_change / r.run.energy.largest;
-        EXPECT_LT(change, 1000 * rtol);  // the promise of the design: at most a thousand times rtol ...
+        EXPECT_LT(change, 1000 * rtol);    // the promise of the design: at most a thousand times rtol ...
         EXPECT_LT(change, previous / 10);  // ... and proportional to it
         previous = change;
     }
@@ -134,8 +136,8 @@ TEST(RollingDisk, KeepsEnergyAndContact) {
     EXPECT_LT(r.run.summary.velocity_scaled, 1e-12);
 }
 
-// Steady turning of a thin disk at constant lean: with lean a from the vertical (positive by the model's axes), yaw rate p and spin
-// rate s constant, the lean equation of a thin uniform disk reads  4 g sin a + 5 r p^2 sin a cos a + 6 r p s cos a = 0
+// Steady turning of a thin disk at constant lean: with lean a from the vertical (positive by the model's axes), yaw rate p and
+// spin rate s constant, the lean equation of a thin uniform disk reads  4 g sin a + 5 r p^2 sin a cos a + 6 r p s cos a = 0
 // (Routh; here from the balance of moments about the contact point). Start there and the lean must stay.
 TEST(RollingDisk, SteadyTurnStays) {
     const double r0 = 0.5, g = 9.81, a = 15 * M_PI / 180, p = -0.8;

@@ -61,7 +61,7 @@ std::vector<Block> blocks_of(const fs::path& page) {
 }
 
 std::vector<fs::path> pages() {
-    std::vector<fs::path> found{k_root / "README.md", k_root / "test/README.md"};
+    std::vector<fs::path> found{k_root / "README.md", k_root / "tests/README.md"};
     for (const auto& entry : fs::recursive_directory_iterator(k_root / "docs"))
         if (entry.path().extension() == ".md") found.push_back(entry.path());
     std::sort(found.begin(), found.end());
