@@ -120,10 +120,11 @@ private:
                 if (!units(unit)) return false;
             } else if (!is_clause_word(next)) {
                 const std::string near = nearest_name(next, unit_names());
-                return reader_.fail(
-                    Code::E0107, reader_.span(reader_.peek()), fmt::format("`{}` behind a number is no unit", next), {},
-                    "a unit or an operator",
-                    near.empty() ? "write `*` for a product" : fmt::format("did you mean `{}`? Write `*` for a product", near));
+                return reader_.fail(Code::E0107, reader_.span(reader_.peek()),
+                                    fmt::format("`{}` behind a number is no unit", next), {}, "a unit or an operator",
+                                    near.empty() || near == next
+                                        ? "write `*` for a product"
+                                        : fmt::format("did you mean `{}`? Write `*` for a product", near));
             }
         }
         SyntaxNode& node = emit(SyntaxKind::number, join(reader_.span(token), reader_.previous_span()));
