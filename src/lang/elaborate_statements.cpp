@@ -216,10 +216,7 @@ void Elaborator::elaborate_start(const Instance& instance) {
             if (std::any_of(rates.begin(), rates.end(), [&](const StartRate& rate) { return rate.coordinate == entity->index; }))
                 fail(Code::E0510, name.span, fmt::format("the start value of `{}'` is given twice", full));
             else
-                rates.push_back({entity->index, *result, name.span});
-            if (fixed)
-                fail(Code::E0901, parts[i + 2].span, "`fixed` on the start value of a rate is not supported yet", {}, {},
-                     "declare a speed and fix its start value");
+                rates.push_back({entity->index, *result, name.span, fixed});
             continue;
         }
         if (entity->started) {
@@ -315,6 +312,7 @@ void Elaborator::elaborate_plot(const Instance& instance) {
     Plot plot;
     plot.span = statement.span;
     bool good = true, paths = false, curves = false;
+    std::vector<int> axes;
     for (const Part& part : statement.parts) {
         if (part.role == Role::path) {
             paths = true;
@@ -333,14 +331,20 @@ void Elaborator::elaborate_plot(const Instance& instance) {
             plot.x_dimension = value.dimension;
             if (!value.poison() && value.node != builder_->time().id) plot.x = value.node;
         } else if (part.role == Role::plane) {
-            fail(Code::E0901, part.span, "the plane of a path is not supported yet", {}, {}, "leave `in plane` out");
-            good = false;
-            break;
+            axes.push_back(part.word[0] - 'x');
         }
     }
     if (paths && (curves || statement.find(Role::vs) != nullptr)) {
         fail(Code::E0401, statement.keyword, "a plot shows paths or curves, not both", "paths and expressions", "two plots");
         good = false;
+    }
+    if (axes.size() == 2) {
+        plot.plane = {axes[0], axes[1]};
+        if (axes[0] == axes[1]) {
+            fail(Code::E0401, statement.keyword, "the plane of a path needs two different axes", "one axis twice",
+                 "two of x, y, z");
+            good = false;
+        }
     }
     if (good) model().plots.push_back(std::move(plot));
 }

@@ -185,6 +185,7 @@ struct Plot {
     NodeId x;  // invalid: time
     std::string x_label;
     std::optional<Dimension> x_dimension;
+    std::optional<std::array<int, 2>> plane;  // Newtonian axes that paths are drawn in; found from the motion otherwise
     Span span;
 };
 

@@ -276,7 +276,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
         for (const PlotTrace& trace : plot.traces)
             if (trace.path.valid()) paths.push_back(kin.frames().express(kin.position(trace.path), Model::newtonian()));
         RowLayout::PlotColumns where;
-        std::tie(where.across, where.up) = path_plane(g, paths);
+        std::tie(where.across, where.up) = plot.plane ? std::pair((*plot.plane)[0], (*plot.plane)[1]) : path_plane(g, paths);
         const std::size_t x = plot.x.valid() ? column("", observable(plot.x)) : RowLayout::k_time;
         for (const PlotTrace& trace : plot.traces) {
             if (trace.path.valid()) {

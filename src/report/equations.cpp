@@ -21,16 +21,39 @@ struct Section {
     std::vector<Equation> equations;
 };
 
+// the speeds' definitions; one print for all, as each print costs a look at every symbol
+std::vector<std::string> speed_definitions(const ConstrainedDynamics& d, Notation notation) {
+    std::vector<NodeId> roots;
+    for (const Speed& s : d.model->speeds) roots.push_back(s.definition);
+    PrintOptions options;
+    options.notation = notation;
+    options.max_length = 10'000;
+    return print(d.graph(), roots, options).expressions;
+}
+
+// speeds that are the rates of the coordinates need no equations q' = u
+bool speeds_are_rates(const ConstrainedDynamics& d) {
+    const Model& m = *d.model;
+    if (m.speeds.size() != m.coordinates.size()) return false;
+    for (std::size_t i = 0; i < m.speeds.size(); ++i)
+        if (m.speeds[i].name != m.coordinates[i].name + "'" ||
+            d.kinematics->coordinate_rates()[i] != d.graph().symbol_node(m.speeds[i].u))
+            return false;
+    return true;
+}
+
 // all equations as pairs of expressions, in the order they are read
 std::vector<Section> sections_of(const ConstrainedDynamics& d) {
     Graph& g = d.graph();
     const Model& m = *d.model;
     std::vector<Section> out;
 
-    Section kinematical{"Kinematical equations", "q' = K u + k", "\\dot q = K u + k", {}};
-    for (std::size_t i = 0; i < m.coordinates.size(); ++i)
-        kinematical.equations.push_back({g.symbol_node(m.coordinates[i].rate), d.kinematics->coordinate_rates()[i]});
-    out.push_back(std::move(kinematical));
+    if (!speeds_are_rates(d)) {
+        Section kinematical{"Kinematical equations", "q' = K u + k", "\\dot q = K u + k", {}};
+        for (std::size_t i = 0; i < m.coordinates.size(); ++i)
+            kinematical.equations.push_back({g.symbol_node(m.coordinates[i].rate), d.kinematics->coordinate_rates()[i]});
+        out.push_back(std::move(kinematical));
+    }
 
     // rows of M u' = f + A' lambda; the other triangle of M by symmetry
     const bool constrained = !d.rows.empty();
@@ -93,9 +116,13 @@ std::string equations_text(const ConstrainedDynamics& d) {
     Graph& g = d.graph();
     std::string out = m.title.empty() ? m.name + "\n" : fmt::format("{}: {}\n", m.name, m.title);
     out += fmt::format("\ncoordinates  {}\n", fmt::join(names_of(m), ", "));
-    for (std::size_t i = 0; i < m.speeds.size(); ++i)
-        out += fmt::format("{}{} = {}\n", i == 0 ? "speeds       " : "             ", m.speeds[i].name,
-                           to_text(g, m.speeds[i].definition));
+    if (speeds_are_rates(d)) {
+        out += "speeds       the rates of the coordinates\n";
+    } else {
+        const std::vector<std::string> definitions = speed_definitions(d, Notation::text);
+        for (std::size_t i = 0; i < m.speeds.size(); ++i)
+            out += fmt::format("{}{} = {}\n", i == 0 ? "speeds       " : "             ", m.speeds[i].name, definitions[i]);
+    }
     std::size_t last = m.constraints.size();
     for (const ConstraintRow& row : d.rows) {
         if (row.constraint == last) continue;  // one line for the components of a vector equation
@@ -147,11 +174,17 @@ std::string equations_latex(const ConstrainedDynamics& d) {
     out += fmt::format("\\section*{{{}}}\n", latex_words(m.title.empty() ? m.name : m.title));
     std::vector<std::string> coordinates;
     for (const Coordinate& c : m.coordinates) coordinates.push_back("$" + latex_name(c.name) + "$");
-    out += fmt::format("Generalized coordinates: {}. Generalized speeds:\n\\begin{{align*}}\n", fmt::join(coordinates, ", "));
-    for (std::size_t i = 0; i < m.speeds.size(); ++i)
-        out += fmt::format("  {} &= {}{}\n", latex_name(m.speeds[i].name), to_latex(g, m.speeds[i].definition),
-                           i + 1 < m.speeds.size() ? " \\\\" : "");
-    out += "\\end{align*}\n";
+    if (speeds_are_rates(d)) {
+        out +=
+            fmt::format("Generalized coordinates: {}; their rates are the generalized speeds.\n\n", fmt::join(coordinates, ", "));
+    } else {
+        const std::vector<std::string> definitions = speed_definitions(d, Notation::latex);
+        std::vector<std::string> lines;
+        for (std::size_t i = 0; i < m.speeds.size(); ++i)
+            lines.push_back(fmt::format("  {} &= {}", latex_name(m.speeds[i].name), definitions[i]));
+        out += fmt::format("Generalized coordinates: {}. Generalized speeds:\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+                           fmt::join(coordinates, ", "), fmt::join(lines, " \\\\\n"));
+    }
     if (!d.rows.empty()) {
         out += "Constraints, as stated:\n\\begin{align*}\n";
         std::vector<std::string> lines;
@@ -207,7 +240,9 @@ std::string equations_json(const ConstrainedDynamics& d) {
     out["coordinates"] = Json::array();
     for (const Coordinate& c : m.coordinates) out["coordinates"].push_back(c.name);
     out["speeds"] = Json::array();
-    for (const Speed& s : m.speeds) out["speeds"].push_back({{"name", s.name}, {"definition", to_text(g, s.definition)}});
+    const std::vector<std::string> definitions = speed_definitions(d, Notation::text);
+    for (std::size_t i = 0; i < m.speeds.size(); ++i)
+        out["speeds"].push_back({{"name", m.speeds[i].name}, {"definition", definitions[i]}});
     out["parameters"] = Json::object();
     for (const Parameter& p : m.parameters) out["parameters"][p.name] = p.value;
     out["constraints"] = Json::array();
