@@ -20,6 +20,7 @@
 #include "model_files.hpp"
 #include "report/equations.hpp"
 #include "report/files.hpp"
+#include "report/force_lines.hpp"
 #include "report/run_files.hpp"
 
 namespace appell {
@@ -131,6 +132,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                  {"velocity_rows", found->velocity_rows},
                  {"independent_rows", found->rank},
                  {"freedoms", found->freedoms},
+                 {"constraint_forces", Json::parse(constraint_forces_json(*d.dynamics))},
                  {"diagnostics", Json::parse(diagnostics_json(d.diagnostics, d.sources))}};
         fmt::print("{}\n", out.dump(2));
     } else if (found) {
@@ -146,6 +148,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
         fmt::print("  {}: {} speeds - {} independent rows\n",
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    found->speeds, found->rank);
+        if (rows > 0) fmt::print("constraint forces\n{}", constraint_forces_text(*d.dynamics));
     }
     return finish(d, shared, found.has_value());
 }

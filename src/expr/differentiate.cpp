@@ -4,10 +4,7 @@
 
 namespace appell {
 
-namespace {
-
-// partial derivative of the scalar node `id` by its operand `which`
-NodeId partial_of(Graph& g, NodeId id, int which) {
+NodeId partial_by_operand(Graph& g, NodeId id, int which) {
     const Node node = g.node(id);
     if (node.op == Op::PowInt) {
         const int n = g.exponent(id);
@@ -36,6 +33,8 @@ NodeId partial_of(Graph& g, NodeId id, int which) {
     }
     throw Error("only scalar expressions can be differentiated; resolve vectors into components first");
 }
+
+namespace {
 
 // Derivative of one node from the derivatives of its operands. The lookup gives an operand's derivative.
 template <class Lookup>
@@ -71,7 +70,7 @@ NodeId forward_rule(Graph& g, NodeId id, Lookup derivative_of) {
             NodeId sum = zero;
             for (int i = 0; i < g.arity(id); ++i) {
                 const NodeId d = derivative_of(g.operand(id, i));
-                if (d != zero) sum = g.add(sum, g.mul(partial_of(g, id, i), d));
+                if (d != zero) sum = g.add(sum, g.mul(partial_by_operand(g, id, i), d));
             }
             return sum;
         }
@@ -111,7 +110,7 @@ public:
                 for (int k = 0; k < g_.arity(id); ++k) {
                     const NodeId operand = g_.operand(id, k);
                     if (g_.op(operand) == Op::Constant || g_.op(operand) == Op::Pi) continue;
-                    push(operand, g_.mul(adjoint, partial_of(g_, id, k)));
+                    push(operand, g_.mul(adjoint, partial_by_operand(g_, id, k)));
                 }
             }
         }

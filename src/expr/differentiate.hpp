@@ -25,6 +25,9 @@ private:
     Sweep sweep_;
 };
 
+// Partial derivative of a scalar operation by one of its operands, from the table of operations; not for Call, Args and Dot.
+[[nodiscard]] NodeId partial_by_operand(Graph& graph, NodeId operation, int which);
+
 // Derivative of each root by one symbol (forward).
 [[nodiscard]] std::vector<NodeId> derivative(Graph& graph, std::span<const NodeId> roots, SymbolId variable);
 

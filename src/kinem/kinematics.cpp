@@ -374,6 +374,8 @@ void Kinematics::make_resolver() {
                                       const Vec3& v = velocity(PointId(first));
                                       return {{add(g, full_rate(v), cross(g, omega(v.frame), v))}};
                                   }
+                                  case VectorKind::constraint_force:
+                                  case VectorKind::constraint_torque: break;  // put in by whoever knows the constraints
                               }
                               throw Error("unknown kind of vector symbol");
                           },

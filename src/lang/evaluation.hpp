@@ -54,6 +54,7 @@ private:
     Value accelerations(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
     Value energies(const SyntaxNode& node, const FunctionSchema& function);
     Value multiplier(const SyntaxNode& node, std::span<const Value> arguments);
+    Value constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
     Value rolling(const SyntaxNode& node, std::span<const Value> arguments);
     Value user_function(const SyntaxNode& node, Entity& entity, std::span<const Value> arguments);
 

@@ -8,6 +8,7 @@ namespace appell {
 namespace {
 
 constexpr Dimension k_time = Dimension::of(0, 0, 1);
+constexpr Dimension k_force = Dimension::of(1, 1, -2);
 constexpr Dimension k_energy = Dimension::of(2, 1, -2);
 
 std::optional<Dimension> per_time(std::optional<Dimension> dimension) {
@@ -97,6 +98,8 @@ Value Evaluation::builtin(const SyntaxNode& node, const FunctionSchema& function
         case Builtin::potential:
         case Builtin::energy: return energies(node, function);
         case Builtin::lambda: return multiplier(node, arguments);
+        case Builtin::force:
+        case Builtin::torque: return constraint_vector(node, function, arguments);
         case Builtin::rolling: return rolling(node, arguments);
         case Builtin::sum: break;
     }
@@ -284,6 +287,41 @@ Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> argu
     return vector_of(owner_.builder_->vector(Model::newtonian(), graph().symbol_node(multipliers[0]),
                                              graph().symbol_node(multipliers[1]), graph().symbol_node(multipliers[2])),
                      {}, uses::multiplier);
+}
+
+// force(c, P) and torque(c, B): the sum over the equations of the constraint, or over one component
+Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments) {
+    const bool force = function.builtin == Builtin::force;
+    if (!need(arguments[0], ValueType::constraint, node.span, fmt::format("as the first argument of `{}`", function.name)))
+        return {};
+    const Value& place = arguments[1];
+    const bool at = force && place.type == ValueType::body_at;
+    if (!at && !need(place, force ? ValueType::point : ValueType::frame, node.span,
+                     fmt::format("as the second argument of `{}`", function.name)))
+        return {};
+    if (!allow(uses::multiplier, node.span, fmt::format("a constraint {}", function.name))) return {};
+    if (arguments.size() == 3 &&
+        !need(arguments[2], ValueType::axis, node.span, fmt::format("as the third argument of `{}`", function.name)))
+        return {};
+    NodeId total = graph().vector_zero();
+    const std::size_t first = arguments[0].first;
+    for (std::size_t c = first; c < first + arguments[0].second; ++c) {
+        const std::size_t components = owner_.model().constraints[c].multipliers.size();
+        if (arguments.size() == 3 && components != 3) {
+            owner_.fail(Code::E0401, node.span, "the constraint is a scalar equation",
+                        fmt::format("a component of its {}", function.name),
+                        fmt::format("{} without a component", force ? "force(c, P)" : "torque(c, B)"));
+            return {};
+        }
+        for (std::size_t i = 0; i < components; ++i) {
+            if (arguments.size() == 3 && i != arguments[2].first) continue;
+            const NodeId part = force ? owner_.builder_->constraint_force(c, i, PointId(at ? place.second : place.first),
+                                                                          at ? FrameId(place.first) : FrameId{})
+                                      : owner_.builder_->constraint_torque(c, i, FrameId(place.first));
+            total = graph().vadd(total, part);
+        }
+    }
+    return vector_of(total, force ? k_force : k_energy, uses::multiplier);
 }
 
 Value Evaluation::rolling(const SyntaxNode& node, std::span<const Value> arguments) {

@@ -218,10 +218,14 @@ private:
             push(entry);
             return true;
         }
-        // lambda(c, x): the axis is a word, not a name of the model
+        // lambda(c, x), force(c, P, x): the axis is a word, not a name of the model
+        const auto axis_of = [&](const Entry& call) {
+            const std::string_view function = syntax_.names.text(call.name);
+            return (function == "lambda" && call.count == 1) ||
+                   ((function == "force" || function == "torque") && call.count == 2);
+        };
         const bool axis = (text == "x" || text == "y" || text == "z") && !stack_.empty() &&
-                          stack_.back().what == Entry::What::call && stack_.back().count == 1 &&
-                          syntax_.names.text(stack_.back().name) == "lambda";
+                          stack_.back().what == Entry::What::call && axis_of(stack_.back());
         SyntaxNode& node = emit(axis ? SyntaxKind::axis : SyntaxKind::name, span);
         node.name = name;
         expect_operand_ = false;

@@ -188,6 +188,14 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
     mechanics("lambda", "lambda(c) | lambda(c, x)", "scalar or vector",
               "multiplier of constraint c; of a vector constraint the vector, or its component along x, y or z", Builtin::lambda,
               1, 2),
+    mechanics(
+        "force", "force(c, P) | force(c, B at P) | force(c, P, x)", "vector",
+        "force of constraint c on the point P, or on the material point of body B that is at P now; with an axis: the part of "
+        "that component of a vector constraint. Outputs and plots only",
+        Builtin::force, 2, 3),
+    mechanics("torque", "torque(c, B) | torque(c, B, x)", "vector",
+              "torque of constraint c on the body or frame B, or the part of one component. Outputs and plots only",
+              Builtin::torque, 2, 3),
     mechanics("orthogonal", "orthogonal(v, w)", "constraint", "dot(v, w) = 0", Builtin::orthogonal, 2, 2),
     mechanics("parallel", "parallel(v, w)", "constraint", "cross(v, w) = 0", Builtin::parallel, 2, 2),
     mechanics("rolling", "rolling(B, A, P)", "constraint", "vel(B at P) = vel(A at P)", Builtin::rolling, 3, 3),

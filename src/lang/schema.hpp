@@ -82,6 +82,8 @@ enum class Builtin : std::uint8_t {
     potential,
     energy,
     lambda,
+    force,
+    torque,
     orthogonal,
     parallel,
     rolling

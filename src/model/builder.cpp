@@ -90,6 +90,24 @@ NodeId ModelBuilder::alpha(FrameId f) {
     return vector_symbol(VectorKind::alpha, f.value, 0, fmt::format("alpha({})", model_.frame(f).name));
 }
 
+NodeId ModelBuilder::constraint_force(std::size_t constraint, std::size_t component, PointId p, FrameId body) {
+    const Constraint& c = model_.constraints.at(constraint);
+    const SymbolId multiplier = c.multipliers.at(component);
+    const std::string axis = c.multipliers.size() == 3 ? fmt::format(", {}", "xyz"[component]) : "";
+    const std::string place =
+        body.valid() ? fmt::format("{} at {}", model_.frame(body).name, model_.point(p).name) : model_.point(p).name;
+    const NodeId where = body.valid() ? velocity_at(body, p) : position(p);
+    return vector_symbol(VectorKind::constraint_force, multiplier.value, graph().vector_symbol_of(where).value,
+                         fmt::format("force({}, {}{})", c.name, place, axis));
+}
+NodeId ModelBuilder::constraint_torque(std::size_t constraint, std::size_t component, FrameId body) {
+    const Constraint& c = model_.constraints.at(constraint);
+    const SymbolId multiplier = c.multipliers.at(component);
+    const std::string axis = c.multipliers.size() == 3 ? fmt::format(", {}", "xyz"[component]) : "";
+    return vector_symbol(VectorKind::constraint_torque, multiplier.value, body.value,
+                         fmt::format("torque({}, {}{})", c.name, model_.frame(body).name, axis));
+}
+
 NodeId ModelBuilder::vector(FrameId f, NodeId x, NodeId y, NodeId z) {
     return graph().vadd(graph().vadd(graph().vscale(x, basis(f, 0)), graph().vscale(y, basis(f, 1))),
                         graph().vscale(z, basis(f, 2)));

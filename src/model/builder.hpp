@@ -41,6 +41,10 @@ public:
     [[nodiscard]] NodeId omega(FrameId frame);
     [[nodiscard]] NodeId acceleration(PointId point);
     [[nodiscard]] NodeId alpha(FrameId frame);
+    // the force that one equation of a constraint exerts on a point, or on a body's material point there, and its torque on a
+    // body; components of a vector equation are numbered 0..2
+    [[nodiscard]] NodeId constraint_force(std::size_t constraint, std::size_t component, PointId point, FrameId body = {});
+    [[nodiscard]] NodeId constraint_torque(std::size_t constraint, std::size_t component, FrameId body);
     // x*F.x + y*F.y + z*F.z
     [[nodiscard]] NodeId vector(FrameId frame, NodeId x, NodeId y, NodeId z);
 

@@ -25,7 +25,10 @@ enum class VectorKind : std::uint8_t {
     velocity_at,   // frame, point; velocity of the frame's (body's) material point that is at the point now
     omega,         // frame; angular velocity in the Newtonian frame
     acceleration,  // point; in the Newtonian frame
-    alpha          // frame; angular acceleration in the Newtonian frame
+    alpha,         // frame; angular acceleration in the Newtonian frame
+    // what keeps a constraint row, in outputs and plots; `dynam` puts the expressions in
+    constraint_force,  // multiplier of the row; vector symbol of the place it acts on: pos(P), or vel(B at P) for B's point at P
+    constraint_torque  // multiplier of the row; frame it acts on
 };
 
 struct Parameter {

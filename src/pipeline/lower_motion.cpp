@@ -4,10 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "dynam/constraint_forces.hpp"
 #include "dynam/multipliers.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
@@ -127,10 +130,10 @@ private:
     SymbolId length_;
 };
 
-// plots and outputs: vectors resolved, energies put in, multipliers of left-out rows zero
+// plots and outputs: constraint forces put in, vectors resolved, energies put in, multipliers of left-out rows zero
 class Observables {
 public:
-    explicit Observables(const ConstrainedDynamics& d) : d_(d), g_(d.graph()) {
+    Observables(const ConstrainedDynamics& d, Diagnostics& diagnostics) : d_(d), g_(d.graph()), diagnostics_(diagnostics) {
         substitution_.set(d.model->kinetic_energy, d.kinetic_energy);
         substitution_.set(d.model->potential_energy, d.potential_energy);
         substitution_.set(d.model->total_energy, g_.add(d.kinetic_energy, d.potential_energy));
@@ -140,12 +143,89 @@ public:
             for (const SymbolId lambda : c.multipliers)
                 if (!present.contains(lambda)) substitution_.set(lambda, g_.constant(0));
     }
-    [[nodiscard]] NodeId operator()(NodeId written) { return substitute(g_, d_.kinematics->resolve(written), substitution_); }
+    [[nodiscard]] NodeId operator()(NodeId written, Span span) {
+        Substitution forces;
+        bool any = false;
+        for (const VectorSymbolId id : vector_symbols_in(g_, std::span(&written, 1))) {
+            const VectorSymbolInfo symbol = g_.vector_symbol(id);
+            const auto kind = static_cast<VectorKind>(symbol.kind);
+            if (kind != VectorKind::constraint_force && kind != VectorKind::constraint_torque) continue;
+            forces.set(id, constraint_vector(kind, symbol, span));
+            any = true;
+        }
+        if (any) written = substitute(g_, written, forces);
+        return substitute(g_, d_.kinematics->resolve(written), substitution_);
+    }
 
 private:
+    // multiplier times direction of one row at one place
+    NodeId constraint_vector(VectorKind kind, const VectorSymbolInfo& symbol, Span span) {
+        if (!rows_) rows_ = row_forces(d_);
+        const SymbolId multiplier(symbol.first);
+        const bool force = kind == VectorKind::constraint_force;
+        const Model& m = *d_.model;
+        const auto owns = [&](const Constraint& c) {
+            return std::find(c.multipliers.begin(), c.multipliers.end(), multiplier) != c.multipliers.end();
+        };
+        const auto constraint =
+            static_cast<std::size_t>(std::find_if(m.constraints.begin(), m.constraints.end(), owns) - m.constraints.begin());
+        // a component may be without a force where another one has it: the place is looked up in the whole constraint
+        std::vector<std::string> places, here;
+        NodeId direction = g_.vector_zero();
+        const auto note = [](std::vector<std::string>& list, std::string name) {
+            if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(std::move(name));
+        };
+        for (std::size_t i = 0; i < d_.rows.size(); ++i) {
+            if (d_.rows[i].constraint != constraint) continue;
+            const bool own = d_.rows[i].multiplier == multiplier;
+            if (force)
+                for (const ForceDirection& f : (*rows_)[i].forces) {
+                    note(places, place_name(m, f));
+                    if (!acts_at(f, VectorSymbolId(symbol.second))) continue;
+                    note(here, place_name(m, f));
+                    if (own) direction = f.W;
+                }
+            else
+                for (const TorqueDirection& t : (*rows_)[i].torques) {
+                    note(places, body_name(m, t.body));
+                    if (t.body != FrameId(symbol.second)) continue;
+                    note(here, body_name(m, t.body));
+                    if (own) direction = t.tau;
+                }
+        }
+        if (here.size() != 1 && refused_.insert({constraint, kind, symbol.second}).second)
+            refuse(symbol.name, constraint, force ? "force" : "torque", places, here, span);
+        return g_.vscale(g_.symbol_node(multiplier), direction);
+    }
+
+    // pos(P) stands for whatever the force acts on at P, vel(B at P) for the body alone
+    [[nodiscard]] bool acts_at(const ForceDirection& f, VectorSymbolId place) const {
+        const VectorSymbolInfo& where = g_.vector_symbol(place);
+        if (static_cast<VectorKind>(where.kind) == VectorKind::position) return f.point == PointId(where.first);
+        return f.body == FrameId(where.first) && f.point == PointId(where.second);
+    }
+
+    void refuse(const std::string& written, std::size_t constraint, std::string_view what, const std::vector<std::string>& places,
+                const std::vector<std::string>& here, Span span) {
+        const std::string& name = d_.model->constraints[constraint].name;
+        std::string why;
+        for (std::size_t i = 0; i < d_.rows.size() && why.empty(); ++i)
+            if (d_.rows[i].constraint == constraint) why = (*rows_)[i].why;
+        const std::string expected = places.empty() ? "" : fmt::format("one of {}", fmt::join(places, ", "));
+        if (!here.empty())
+            diagnostics_.add({Code::E0721, span, fmt::format("constraint {} acts on several bodies at this point", name), written,
+                              fmt::format("one of {}", fmt::join(here, ", ")), "write force(c, B at P)"});
+        else
+            diagnostics_.add({Code::E0721, span, fmt::format("constraint {} exerts no {} there", name, what), written, expected,
+                              why.empty() ? "`appell check` lists the constraint forces" : why});
+    }
+
     const ConstrainedDynamics& d_;
     Graph& g_;
+    Diagnostics& diagnostics_;
     Substitution substitution_;
+    std::optional<std::vector<ConstraintForces>> rows_;                     // when first asked for
+    std::set<std::tuple<std::size_t, VectorKind, std::uint32_t>> refused_;  // components of one equation repeat their problem
 };
 
 // the Newtonian plane in which the paths of a plot move, from their positions' structure
@@ -244,7 +324,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     const SymbolId length_symbol = g.add_symbol("length scale", SymbolKind::other);
 
     // --- the observed row
-    Observables observable(d);
+    Observables observable(d, diagnostics);
     std::vector<NodeId> row;
     std::vector<std::string>& columns = out.motion.columns;
     const auto column = [&](std::string name, NodeId value) {
@@ -269,7 +349,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     layout.potential = column("potential", d.potential_energy);
     layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
     layout.outputs = row.size();
-    for (const Output& o : m.outputs) column(o.name, observable(o.value));
+    for (const Output& o : m.outputs) column(o.name, observable(o.value, o.span));
     layout.visible = row.size();
     for (const Plot& plot : m.plots) {
         std::vector<Vec3> paths;
@@ -277,18 +357,20 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
             if (trace.path.valid()) paths.push_back(kin.frames().express(kin.position(trace.path), Model::newtonian()));
         RowLayout::PlotColumns where;
         std::tie(where.across, where.up) = plot.plane ? std::pair((*plot.plane)[0], (*plot.plane)[1]) : path_plane(g, paths);
-        const std::size_t x = plot.x.valid() ? column("", observable(plot.x)) : RowLayout::k_time;
+        const std::size_t x = plot.x.valid() ? column("", observable(plot.x, plot.span)) : RowLayout::k_time;
         for (const PlotTrace& trace : plot.traces) {
             if (trace.path.valid()) {
                 const Vec3 p = kin.frames().express(kin.position(trace.path), Model::newtonian());
                 const std::size_t across = column("", p.c[static_cast<std::size_t>(where.across)]);
                 where.traces.push_back({across, column("", p.c[static_cast<std::size_t>(where.up)])});
             } else {
-                where.traces.push_back({x, column("", observable(trace.y))});
+                where.traces.push_back({x, column("", observable(trace.y, plot.span))});
             }
         }
         layout.plots.push_back(std::move(where));
     }
+
+    if (diagnostics.has_errors()) return result;
 
     // --- programs
     Motion& motion = out.motion;

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "expr/print.hpp"
+#include "report/force_lines.hpp"
+#include "report/latex_words.hpp"
 
 namespace appell {
 
@@ -131,6 +133,7 @@ std::string equations_text(const ConstrainedDynamics& d) {
         out += fmt::format("constraint   {}: {} ({})\n", c.name, c.text.empty() ? to_text(g, c.phi) + " = 0" : c.text,
                            level_words(row.level));
     }
+    if (const std::string forces = constraint_forces_text(d); !forces.empty()) out += "\nConstraint forces\n" + forces;
     const std::vector<Section> sections = sections_of(d);
     const Printed printed = print_sections(g, sections, Notation::text);
     if (!printed.definitions.empty()) {
@@ -145,25 +148,6 @@ std::string equations_text(const ConstrainedDynamics& d) {
     }
     return out;
 }
-
-namespace {
-
-// words of a title with the characters that LaTeX reserves
-std::string latex_words(const std::string& words) {
-    std::string out;
-    for (const char c : words) {
-        if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) out += '\\';
-        if (c == '\\')
-            out += "\\textbackslash{}";
-        else if (c == '^' || c == '~')
-            out += fmt::format("\\{}{{}}", c);
-        else
-            out += c;
-    }
-    return out;
-}
-
-}  // namespace
 
 std::string equations_latex(const ConstrainedDynamics& d) {
     const Model& m = *d.model;
@@ -198,6 +182,7 @@ std::string equations_latex(const ConstrainedDynamics& d) {
         }
         out += fmt::format("{}\n\\end{{align*}}\n", fmt::join(lines, " \\\\\n"));
     }
+    out += constraint_forces_latex(d);
     const std::vector<Section> sections = sections_of(d);
     const Printed printed = print_sections(g, sections, Notation::latex);
     if (!printed.definitions.empty()) {
@@ -251,6 +236,7 @@ std::string equations_json(const ConstrainedDynamics& d) {
                                       {"level", row.level == Level::position ? "position" : "velocity"},
                                       {"text", m.constraints[row.constraint].text},
                                       {"multiplier", g.symbol(row.multiplier).name}});
+    out["constraint_forces"] = Json::parse(constraint_forces_json(d));
     const auto vector = [&](const char* key, std::span<const NodeId> values) {
         out[key] = Json::array();
         for (std::size_t i = 0; i < values.size(); ++i) {

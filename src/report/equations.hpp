@@ -1,5 +1,5 @@
-// The equations of a model for people and machines: kinematical equations, dynamical equations in the form `multipliers`,
-// constraints at the acceleration level, energies; as text, as a LaTeX document, as JSON.
+// The equations of a model for people and machines: constraint forces, kinematical equations, dynamical equations in the form
+// `multipliers`, constraints at the acceleration level, energies; as text, as a LaTeX document, as JSON.
 #pragma once
 
 #include <string>

@@ -1,0 +1,120 @@
+#include "report/force_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "dynam/constraint_forces.hpp"
+#include "expr/print.hpp"
+#include "report/latex_words.hpp"
+
+namespace appell {
+
+namespace {
+
+// forces are short, as the user's own vectors stand in them; generalized ones may be long and get names
+constexpr std::size_t k_longest = 400;
+
+struct PrintedForces {
+    std::vector<ConstraintForces> forces;
+    Printed printed;  // expressions in the order forces, torques, generalized of each constraint
+};
+
+PrintedForces print_forces(const ConstrainedDynamics& d, Notation notation) {
+    PrintedForces out{constraint_forces(d), {}};
+    std::vector<NodeId> roots;
+    for (const ConstraintForces& c : out.forces) {
+        for (const ForceDirection& f : c.forces) roots.push_back(f.W);
+        for (const TorqueDirection& t : c.torques) roots.push_back(t.tau);
+        for (const GeneralizedDirection& q : c.generalized) roots.push_back(q.value);
+    }
+    PrintOptions options;
+    options.notation = notation;
+    options.max_length = k_longest;
+    options.intermediate_prefix = "w";  // the equations have their own, z
+    if (!roots.empty()) out.printed = print(d.graph(), roots, options);
+    return out;
+}
+
+std::string sentence(const Model& m, const ConstraintForces& c) {
+    return fmt::format("{} has {}: {}", m.constraints[c.constraint].name,
+                       c.form == ForceForm::generalized_only ? "generalized forces only" : "a generalized part", c.why);
+}
+
+}  // namespace
+
+std::string constraint_forces_text(const ConstrainedDynamics& d) {
+    const Model& m = *d.model;
+    const auto [forces, printed] = print_forces(d, Notation::text);
+    std::string out;
+    for (const auto& [name, expression] : printed.definitions) out += fmt::format("  {} = {}\n", name, expression);
+    std::size_t next = 0;
+    for (const ConstraintForces& c : forces) {
+        for (const ForceDirection& f : c.forces)
+            out += fmt::format("  on {}: {}\n", place_name(m, f), printed.expressions[next++]);
+        for (const TorqueDirection& t : c.torques)
+            out += fmt::format("  on {}: torque {}\n", body_name(m, t.body), printed.expressions[next++]);
+        for (const GeneralizedDirection& q : c.generalized)
+            out += fmt::format("  on speed {}: generalized force {}\n", m.speeds[q.speed].name, printed.expressions[next++]);
+        if (!c.why.empty()) out += fmt::format("  {}\n", sentence(m, c));
+    }
+    return out;
+}
+
+std::string constraint_forces_latex(const ConstrainedDynamics& d) {
+    const Model& m = *d.model;
+    const auto [forces, printed] = print_forces(d, Notation::latex);
+    if (forces.empty()) return "";
+    std::vector<std::string> lines;
+    for (const auto& [name, expression] : printed.definitions) lines.push_back(fmt::format("  {} &= {}", name, expression));
+    std::size_t next = 0;
+    std::string sentences;
+    for (const ConstraintForces& c : forces) {
+        for (const ForceDirection& f : c.forces) {
+            const std::string body =
+                f.body.valid() ? fmt::format("{}\\text{{ at }}", latex_name(body_name(m, f.body))) : std::string();
+            lines.push_back(fmt::format("  \\text{{on }}{}{}&: \\; {}", body, latex_name(m.point(f.point).name),
+                                        printed.expressions[next++]));
+        }
+        for (const TorqueDirection& t : c.torques)
+            lines.push_back(fmt::format("  \\text{{on }}{}&: \\; \\text{{torque }} {}", latex_name(body_name(m, t.body)),
+                                        printed.expressions[next++]));
+        for (const GeneralizedDirection& q : c.generalized)
+            lines.push_back(fmt::format("  \\text{{on speed }}{}&: \\; \\text{{generalized force }} {}",
+                                        latex_name(m.speeds[q.speed].name), printed.expressions[next++]));
+        if (!c.why.empty()) sentences += fmt::format("Constraint {}.\n\n", latex_words(sentence(m, c)));
+    }
+    return fmt::format("Constraint forces:\n\\begin{{align*}}\n{}\n\\end{{align*}}\n{}", fmt::join(lines, " \\\\\n"), sentences);
+}
+
+std::string constraint_forces_json(const ConstrainedDynamics& d) {
+    using Json = nlohmann::ordered_json;
+    const Model& m = *d.model;
+    const auto [forces, printed] = print_forces(d, Notation::text);
+    Json out{{"constraints", Json::array()}, {"intermediates", Json::array()}};
+    std::size_t next = 0;
+    for (const ConstraintForces& c : forces) {
+        const char* form = c.form == ForceForm::vectors              ? "vectors"
+                           : c.form == ForceForm::partly_generalized ? "partly generalized"
+                                                                     : "generalized only";
+        Json entry{{"constraint", m.constraints[c.constraint].name}, {"form", form}};
+        if (!c.why.empty()) entry["why"] = c.why;
+        entry["forces"] = entry["torques"] = entry["generalized"] = Json::array();
+        for (const ForceDirection& f : c.forces) {
+            Json force{{"on", place_name(m, f)}, {"point", m.point(f.point).name}};
+            if (f.body.valid()) force["body"] = body_name(m, f.body);
+            force["value"] = printed.expressions[next++];
+            entry["forces"].push_back(std::move(force));
+        }
+        for (const TorqueDirection& t : c.torques)
+            entry["torques"].push_back({{"on", body_name(m, t.body)}, {"value", printed.expressions[next++]}});
+        for (const GeneralizedDirection& q : c.generalized)
+            entry["generalized"].push_back({{"speed", m.speeds[q.speed].name}, {"value", printed.expressions[next++]}});
+        out["constraints"].push_back(std::move(entry));
+    }
+    for (const auto& [name, expression] : printed.definitions)
+        out["intermediates"].push_back({{"name", name}, {"value", expression}});
+    return out.dump(2);
+}
+
+}  // namespace appell

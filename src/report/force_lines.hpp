@@ -1,0 +1,18 @@
+// The constraint forces of a model for people and machines: `on P1: lambda(c)*vel(P2)`, torques on bodies, and generalized
+// forces with the reason why no vector can be named.
+#pragma once
+
+#include <string>
+
+#include "dynam/constrained_dynamics.hpp"
+
+namespace appell {
+
+// lines indented by two blanks; empty without constraints
+[[nodiscard]] std::string constraint_forces_text(const ConstrainedDynamics& dynamics);
+// a paragraph of a document; empty without constraints
+[[nodiscard]] std::string constraint_forces_latex(const ConstrainedDynamics& dynamics);
+// an object: `constraints`, each with form, why, forces, torques, generalized; and the `intermediates` of the expressions
+[[nodiscard]] std::string constraint_forces_json(const ConstrainedDynamics& dynamics);
+
+}  // namespace appell
