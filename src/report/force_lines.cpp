@@ -99,7 +99,7 @@ std::string constraint_forces_json(const ConstrainedDynamics& d) {
                                                                      : "generalized only";
         Json entry{{"constraint", m.constraints[c.constraint].name}, {"form", form}};
         if (!c.why.empty()) entry["why"] = c.why;
-        entry["forces"] = entry["torques"] = entry["generalized"] = Json::array();
+        for (const char* key : {"forces", "torques", "generalized"}) entry[key] = Json::array();
         for (const ForceDirection& f : c.forces) {
             Json force{{"on", place_name(m, f)}, {"point", m.point(f.point).name}};
             if (f.body.valid()) force["body"] = body_name(m, f.body);

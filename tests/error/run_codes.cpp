@@ -58,6 +58,11 @@ std::vector<BadModel> bad_models() {
         "system bad\ncoord a = 0, s = 0 m\nframe B from N rotate a about z\npoint Q at O + s*B.x\nbody B frame B mass 1 kg "
         "center O inertia (1, 1, 1) about Q");
     add(Code::E0721, particle("constraint c: dot(vel(P), N.x) = 0\noutput f = mag(force(c, O))"));
+    add(Code::E0721, particle("constraint c: x' = 0\nplot mag(force(c, P))"));  // generalized forces only
+    add(Code::E0721, particle("constraint c: dot(vel(P), N.x) = 0\noutput f = mag(torque(c, N))"));
+    add(Code::E0721,  // at P the force acts on P and its opposite on B
+        particle("coord a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 kg center O inertia (1, 1, 1)\n"
+                 "constraint c: dot(vel(P, B), B.x) = 0\noutput f = mag(force(c, P))"));
     add(Code::E0701, particle("coord z = 0 m"));
     add(Code::E0702,
         "system bad\ncoord a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 kg center O inertia (0, 0, 0)");
