@@ -47,7 +47,10 @@ std::pair<std::string, double> name_and_number(std::string_view option, const st
 
 ReadOptions read_options(const SharedOptions& shared) {
     ReadOptions options;
-    for (const std::string& text : shared.set) options.set.insert(name_and_number("--set", text));
+    for (const std::string& text : shared.set) {
+        const auto [name, value] = name_and_number("--set", text);
+        options.set.insert_or_assign(name, value);  // the last one wins
+    }
     const std::map<std::string, std::size_t Limits::*> limits{
         {"source_bytes", &Limits::source_bytes}, {"include_depth", &Limits::include_depth}, {"nesting", &Limits::nesting},
         {"statements", &Limits::statements},     {"family_size", &Limits::family_size},     {"nodes", &Limits::nodes},
@@ -113,6 +116,41 @@ int finish(const Derivation& derivation, const SharedOptions& shared, bool json_
     return derivation.diagnostics.has_errors() ? 1 : 0;
 }
 
+void show(const Certificate& c) {
+    if (!c.enough) {
+        fmt::print("  no certificate: only {} of {} random states could be brought onto the constraints (seed {})\n", c.states,
+                   c.tried, c.seed);
+        return;
+    }
+    fmt::print(
+        "  certificate: formulations compared with `multipliers` at {} random consistent states (seed {});\n"
+        "    largest relative difference of u' and of the constraint force, in double and with 50 digits\n",
+        c.states, c.seed);
+    for (std::size_t i = 1; i < c.formulations.size(); ++i) {
+        const FormulationAgreement& f = c.formulations[i];
+        if (f.not_applicable.empty())
+            fmt::print("    {:<15} {:>8.1e} {:>8.1e}   {:>8.1e} {:>8.1e}   ({})\n", f.name, f.acceleration, f.force,
+                       f.acceleration_wide, f.force_wide, f.source);
+        else
+            fmt::print("    {:<15} not applicable: {}\n", f.name, f.not_applicable);
+    }
+}
+
+Json certificate_json(const Certificate& c) {
+    Json list = Json::array();
+    for (const FormulationAgreement& f : c.formulations)
+        list.push_back({{"name", f.name},
+                        {"source", f.source},
+                        {"not_applicable", f.not_applicable},
+                        {"acceleration", f.acceleration},
+                        {"acceleration_50_digits", f.acceleration_wide},
+                        {"force", f.force},
+                        {"force_50_digits", f.force_wide}});
+    return {{"states", c.states},  {"tried", c.tried},   {"seed", c.seed},
+            {"enough", c.enough},  {"largest", c.worst}, {"largest_50_digits", c.worst_wide},
+            {"formulations", list}};
+}
+
 std::string plural(std::size_t count, std::string_view word) {
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
@@ -133,6 +171,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                  {"independent_rows", found->rank},
                  {"freedoms", found->freedoms},
                  {"constraint_forces", Json::parse(constraint_forces_json(*d.dynamics))},
+                 {"certificate", certificate_json(found->certificate)},
                  {"diagnostics", Json::parse(diagnostics_json(d.diagnostics, d.sources))}};
         fmt::print("{}\n", out.dump(2));
     } else if (found) {
@@ -149,6 +188,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    found->speeds, found->rank);
         if (rows > 0) fmt::print("constraint forces\n{}", constraint_forces_text(*d.dynamics));
+        show(found->certificate);
     }
     return finish(d, shared, found.has_value());
 }

@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
     simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds");
     simulate->add_option("--rtol", run.options.rtol, "relative tolerance");
     simulate->add_option("--atol", run.options.atol, "absolute tolerance");
-    simulate->add_option("--formulation", run.options.formulation, "multipliers");
+    simulate->add_option("--formulation", run.options.formulation,
+                         "multipliers, minimal, nonminimal, udwadia-kalaba, ukp or gibbs-appell");
     simulate->add_option("--integrator", run.options.integrator, "dopri5");
     simulate->add_option("--stabilize", run.options.stabilize, "project or none");
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dynam/central_inertia.hpp"
 #include "dynam/constraint_rows.hpp"
 #include "dynam/inertia_sums.hpp"
 #include "dynam/loads.hpp"
@@ -14,45 +15,14 @@ namespace appell {
 
 namespace {
 
-bool moves(const Graph& g, NodeId n) { return depends_on(g, n, SymbolKind::coordinate) || depends_on(g, n, SymbolKind::time); }
-
-// central inertia of a body in its own basis; the parallel-axis theorem takes it from another point
-Matrix3 central_inertia(Kinematics& kin, const Body& body, Diagnostics& diagnostics) {
-    Graph& g = kin.graph();
-    const auto& i = body.inertia;  // xx yy zz xy yz zx
-    Matrix3 I{i[0], i[3], i[5], i[3], i[1], i[4], i[5], i[4], i[2]};
-    for (NodeId& entry : I) entry = kin.resolve(entry);
-    if (body.inertia_frame != body.frame) {
-        const Matrix3 R = kin.frames().rotation(body.frame, body.inertia_frame);
-        if (std::any_of(R.begin(), R.end(), [&](NodeId r) { return moves(g, r); })) {
-            diagnostics.add({Code::E0607, body.span,
-                             fmt::format("the inertia of {} is given in {}, which turns relative to the body", body.name,
-                                         kin.model().frame(body.inertia_frame).name),
-                             "", "a frame fixed in the body", "give the inertia in the body's own frame"});
-            return I;
-        }
-        I = multiply(g, multiply(g, R, I), transpose(R));
-    }
-    if (body.inertia_point == body.center) return I;
-    const MixedVector mixed = add(g, kin.position(body.center), scale(g, g.constant(-1), kin.position(body.inertia_point)));
-    const Vec3 r = kin.frames().express(mixed, body.frame);
-    for (const NodeId c : r.c)
-        if (moves(g, c)) {
-            diagnostics.add({Code::E0607, body.span,
-                             fmt::format("the inertia of {} is about {}, which is not fixed in the body", body.name,
-                                         kin.model().point(body.inertia_point).name),
-                             to_text(g, c), "a point fixed in the body", "give the inertia about the mass centre"});
-            return I;
-        }
-    // I_center = I_Q - m (|r|^2 E - r r')
-    const NodeId mass = kin.resolve(body.mass), squared = dot(g, r, r);
-    for (std::size_t a = 0; a < 3; ++a)
-        for (std::size_t b = 0; b < 3; ++b) {
-            const NodeId outer = g.mul(r.c[a], r.c[b]);
-            I[3 * a + b] = g.sub(I[3 * a + b], g.mul(mass, a == b ? g.sub(squared, outer) : g.neg(outer)));
-        }
-    return I;
-}
+// the expressions of a load
+std::vector<NodeId> expressions_of(const ForceLoad& l) { return {l.force}; }
+std::vector<NodeId> expressions_of(const TorqueLoad& l) { return {l.torque}; }
+std::vector<NodeId> expressions_of(const GravityLoad& l) { return {l.acceleration}; }
+std::vector<NodeId> expressions_of(const SpringLoad& l) { return {l.stiffness, l.length}; }
+std::vector<NodeId> expressions_of(const DamperLoad& l) { return {l.coefficient}; }
+std::vector<NodeId> expressions_of(const GeneralizedLoad& l) { return {l.force}; }
+std::vector<NodeId> expressions_of(const PotentialLoad& l) { return {l.energy}; }
 
 // frames that must belong to bodies
 void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
@@ -77,6 +47,15 @@ void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
         for (const Constraint& c : m.constraints) check(c.phi, c.span);
         for (const Speed& s : m.speeds) check(s.definition, s.span);
         for (const Output& o : m.outputs) check(o.value, o.span);
+        for (const Plot& p : m.plots)
+            for (const PlotTrace& t : p.traces)
+                if (t.y.valid()) check(t.y, p.span);
+        for (const Load& load : m.loads)
+            std::visit(
+                [&](const auto& what) {
+                    for (const NodeId n : expressions_of(what)) check(n, load.span);
+                },
+                load.what);
     }
     for (const Load& load : m.loads)
         if (const auto* force = std::get_if<ForceLoad>(&load.what);
@@ -84,7 +63,6 @@ void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
             report(force->body, load.span);
 }
 
-// velocity . velocity in one frame, halved, times m
 NodeId half(Graph& g, NodeId product) { return g.mul(g.constant(0.5), product); }
 
 }  // namespace
@@ -108,11 +86,11 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     // gravity has a potential where it depends on parameters alone
     std::vector<NodeId> kinetic_terms, potential_terms{loads.potential};
     bool gravity_has_potential = true;
-    for (const Vec3& part : loads.gravity.parts)
-        for (const NodeId c : part.c)
-            for (const SymbolId s : symbols_in(g, std::span(&c, 1)))
-                gravity_has_potential =
-                    gravity_has_potential && g.symbol(s).kind == SymbolKind::parameter && part.frame == Model::newtonian();
+    for (const Vec3& part : loads.gravity.parts) {
+        gravity_has_potential = gravity_has_potential && part.frame == Model::newtonian();
+        for (const SymbolId s : symbols_in(g, part.c))
+            gravity_has_potential = gravity_has_potential && g.symbol(s).kind == SymbolKind::parameter;
+    }
 
     const auto add_mass_at = [&](PointId point, NodeId mass) {
         const Vec3& v = kin.velocity(point);

@@ -6,7 +6,7 @@ namespace appell {
 
 namespace {
 
-// The base's partial velocities, if the point has them all unchanged: then the number of them, and else nothing to share.
+// does the point have all partial velocities of its base, unchanged?
 bool inherits(std::span<const PartialVelocity> point, std::span<const PartialVelocity> base) {
     if (base.empty() || base.size() > point.size()) return false;
     std::size_t i = 0;

@@ -239,6 +239,9 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
         offset[e.row] = g.sub(offset[e.row], g.mul(e.value, linear.remainders[e.column]));
     }
     for (std::size_t i = 0; i < rates.size(); ++i) rate_value[i] = g.add(rate_value[i], offset[i]);
+    independent_rates_ = rates;
+    rate_values_ = rate_value;
+    Y_ = linear.coefficients;
 
     // expressions in rates to expressions in speeds; a subexpression that is a speed's definition becomes the speed
     Substitution rate_to_speed;

@@ -38,6 +38,10 @@ public:
     [[nodiscard]] std::span<const NodeId> coordinate_rates() const { return coordinate_rates_; }  // K u + k
     // the speeds' definitions u = Y r + Z, in the rates q' (and those of quaternion frames)
     [[nodiscard]] std::span<const NodeId> speed_definitions() const { return definitions_; }
+    // the independent rates r and their values in the speeds, r = Y^-1 (u - Z); and Y
+    [[nodiscard]] std::span<const SymbolId> independent_rates() const { return independent_rates_; }
+    [[nodiscard]] std::span<const NodeId> rate_values() const { return rate_values_; }
+    [[nodiscard]] const SparseMatrix& Y() const { return Y_; }
     // what must not vanish for the speeds' definitions to be regular
     [[nodiscard]] std::span<const NodeId> determinants() const { return determinants_; }
 
@@ -53,7 +57,7 @@ public:
     // accelerations with u' = 0, in the home frame of the velocity
     [[nodiscard]] Vec3 acceleration_bias(PointId point);
     [[nodiscard]] Vec3 alpha_bias(FrameId frame);
-    // partial velocities of the body's material point that is at `point`, and its acceleration with u' = 0
+    // velocity and partial velocities of the body's material point that is at `point`
     struct MaterialPoint {
         Vec3 velocity;
         std::vector<PartialVelocity> partials;
@@ -82,7 +86,9 @@ private:
     std::vector<PointPlace> places_;
     std::vector<MixedVector> positions_;
     SparseMatrix K_;
-    std::vector<NodeId> k_, coordinate_rates_, determinants_, definitions_;
+    std::vector<NodeId> k_, coordinate_rates_, determinants_, definitions_, rate_values_;
+    std::vector<SymbolId> independent_rates_;
+    SparseMatrix Y_;
     VelocityField field_;
     TimeDerivative rate_bias_, rate_full_;
     std::vector<std::vector<PartialVelocity>> point_partials_, frame_partials_;

@@ -167,7 +167,12 @@ void Elaborator::elaborate_body_name(Entity& entity) {
     const auto frame = frame_of(entity.instance.statement->find(Role::frame)->name, entity.instance.environment);
     if (!ready() || !frame) return;
     entity.value.type = ValueType::frame;
-    entity.value.first = frame->value;
+    // A body is known by its frame: one that shares a frame, or does not turn at all, gets an aligned frame of its own, so that
+    // its material points are not taken for those of another body or of the ground.
+    const bool own = *frame != Model::newtonian() &&
+                     body_of_frame_.emplace(model().frame(*frame).name, entity.name).first->second == entity.name;
+    entity.value.first =
+        own ? frame->value : builder_->simple_frame(entity.name, *frame, 2, graph().constant(0), entity.span).value;
 }
 
 void Elaborator::elaborate_particle(const Instance& instance) {
@@ -189,7 +194,8 @@ void Elaborator::elaborate_body(const Instance& instance) {
     Body body;
     body.name = full_name(statement.parts.front().name, environment);
     body.span = statement.span;
-    const auto frame = frame_of(statement.find(Role::frame)->name, environment);
+    // the body's own name leads to its own frame (elaborate_body_name); where it is named like its frame, that is the frame
+    const auto frame = frame_of(statement.parts.front().name, environment);
     const Part& mass_part = *statement.find(Role::mass);
     const Value mass = scalar(mass_part.expr, environment, places::constant, k_mass, "a mass");
     if (!mass.poison())

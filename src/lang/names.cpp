@@ -247,7 +247,10 @@ void Elaborator::declare_names() {
                 const std::string name = full_name(statement.parts.front().name, instance.environment);
                 const std::string frame = full_name(statement.find(Role::frame)->name, instance.environment);
                 if (name.empty() || frame.empty()) break;
-                if (name != frame) declare(EntityKind::body, name, statement.parts.front().span, instance, 0);
+                if (name != frame)
+                    declare(EntityKind::body, name, statement.parts.front().span, instance, 0);
+                else
+                    body_of_frame_.emplace(frame, name);
                 if (const Part* center = statement.find(Role::center_at))
                     declare(EntityKind::point, center_name(name), statement.parts.front().span, instance,
                             static_cast<std::uint32_t>(center - statement.parts.data()));

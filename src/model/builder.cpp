@@ -1,6 +1,7 @@
 #include "model/builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -216,6 +217,20 @@ Result<Model> ModelBuilder::build() {
                                 "",
                                 "at least one `particle` or `body`",
                                 "without mass there are no equations of motion"});
+    std::vector<bool> taken(model_.coordinates.size(), false);
+    for (const Frame& frame : model_.frames)
+        if (const auto* quaternion = std::get_if<QuaternionRotation>(&frame.orientation)) {
+            bool said = false;
+            for (const std::size_t coordinate : quaternion->coordinates) {
+                if (taken[coordinate] && !std::exchange(said, true))
+                    result.diagnostics.add(
+                        {Code::E0593, frame.span,
+                         fmt::format("coordinate {} belongs to two quaternions", model_.coordinates[coordinate].name),
+                         fmt::format("frame {} uses it too", frame.name), "four coordinates for each quaternion frame",
+                         "declare four more coordinates, or turn the second frame relative to the first"});
+                taken[coordinate] = true;
+            }
+        }
     if (!result.diagnostics.has_errors()) result.value = std::move(model_);
     return result;
 }

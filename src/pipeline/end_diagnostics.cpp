@@ -100,7 +100,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
     switch (s.reason) {
         case EndReason::finished: break;
         case EndReason::start_has_no_solution: {
-            const WorstRow worst = worst_row(d, motion, m.run.from, s.x_start);
+            const WorstRow worst = worst_row(d, motion, s.t_end, s.x_start);
             diagnostics.add({Code::E0802, worst.row ? m.constraints[worst.row->constraint].span : Span{},
                              worst.row ? fmt::format("no start values near the given ones satisfy constraint {}", worst.row->name)
                                        : std::string("no start values near the given ones satisfy the constraints"),
@@ -217,16 +217,17 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
         refuse(fmt::format("a run from {} to {}", o.t0, o.t1), "a run of finite length");
     if (!(o.every > 0) || !std::isfinite(o.every)) refuse(fmt::format("rows every {}", o.every), "a positive spacing");
     if (!(o.rtol > 0) || !(o.rtol < 1)) refuse(fmt::format("rtol {}", o.rtol), "a relative tolerance between 0 and 1");
-    if (!(o.atol >= 0) || !std::isfinite(o.atol)) refuse(fmt::format("atol {}", o.atol), "an absolute tolerance of at least 0");
-    const auto one_of = [&](const std::string& what, const std::string& value, std::initializer_list<const char*> allowed) {
-        if (std::none_of(allowed.begin(), allowed.end(), [&](const char* a) { return value == a; }))
-            refuse(fmt::format("{} {} is not known", what, value),
-                   fmt::format("one of: {}", fmt::join(std::vector<std::string>(allowed.begin(), allowed.end()), ", ")));
+    if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse(fmt::format("atol {}", o.atol), "a positive absolute tolerance");
+    const auto one_of = [&](const std::string& what, const std::string& value, const std::vector<std::string>& allowed) {
+        if (std::none_of(allowed.begin(), allowed.end(), [&](const std::string& a) { return value == a; }))
+            refuse(fmt::format("{} {} is not known", what, value), fmt::format("one of: {}", fmt::join(allowed, ", ")));
     };
-    one_of("formulation", wanted.formulation.value_or(m.run.formulation), {"multipliers"});
+    std::vector<std::string> formulations;
+    for (const FormulationInfo& row : all_formulations()) formulations.emplace_back(row.name);
+    one_of("formulation", wanted.formulation.value_or(m.run.formulation), formulations);
     one_of("integrator", wanted.integrator.value_or(m.run.integrator), {"dopri5"});
     one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), {"project", "none"});
-    const double rows = std::abs(o.t1 - o.t0) / o.every;
+    const double rows = std::ceil(std::abs(o.t1 - o.t0) / o.every) + 1;
     if (rows > static_cast<double>(o.max_rows))
         diagnostics.add({Code::E0814, m.run.span, fmt::format("the run would write {} rows", short_number(rows)), "",
                          fmt::format("at most {}", o.max_rows), "use a larger `every`, or raise --limit output_rows=N"});

@@ -10,8 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "base/number_format.hpp"
+#include "dynam/central_inertia.hpp"
 #include "dynam/constraint_forces.hpp"
-#include "dynam/multipliers.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
@@ -28,13 +29,18 @@ struct Correction {
 
 class MotionLowering {
 public:
-    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length)
-        : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
+    MotionLowering(const ConstrainedDynamics& dynamics, Formulation formulation, SymbolId length)
+        : d_(dynamics),
+          m_(*dynamics.model),
+          g_(dynamics.graph()),
+          inputs_(program_inputs(m_)),
+          length_(length),
+          equations_(formulate(dynamics, formulation)) {
         inputs_.push_back(length);
     }
 
     [[nodiscard]] Program rate() const {
-        ProgramSpec spec{inputs_, {multipliers_form(d_)}, {}};
+        ProgramSpec spec{inputs_, {equations_}, {}};
         const auto rates = d_.kinematics->coordinate_rates();
         spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
         std::vector<NodeId> ud;
@@ -44,7 +50,7 @@ public:
     }
 
     [[nodiscard]] Program observe(std::vector<NodeId> row) const {
-        return lower_program(g_, {inputs_, {multipliers_form(d_)}, {{"row", std::move(row)}}});
+        return lower_program(g_, {inputs_, {equations_}, {{"row", std::move(row)}}});
     }
 
     // onto the position rows: q moves by K ds with least ds' M ds
@@ -101,11 +107,25 @@ private:
             c.solve.lambda.push_back(g_.add_symbol(fmt::format("l_{}{}", unknown, row + 1), SymbolKind::other));
             c.residual.push_back(phi);
             // |A_s| |u|, or |A_s| times the model's length; the floor only keeps 0/0 away
-            const NodeId scale = g_.make(Op::Max, g_.mul(g_.make(Op::Sqrt, g_.sum(gradient)), size), g_.constant(1e-280));
+            NodeId natural = g_.mul(g_.make(Op::Sqrt, g_.sum(gradient)), size);
+            if (level == Level::position) natural = g_.add(natural, coordinate_size(phi));
+            const NodeId scale = g_.make(Op::Max, natural, g_.constant(1e-280));
             c.scaled.push_back(g_.div(phi, scale));
         }
         c.solve.A.rows = c.residual.size();
         return c;
+    }
+
+    // sum |dphi/dq_i| |q_i|: the round-off of phi where coordinates have grown beyond the model's length, or are angles
+    NodeId coordinate_size(NodeId phi) {
+        std::vector<SymbolId> q;
+        for (const SymbolId s : symbols_in(g_, std::span(&phi, 1)))
+            if (g_.symbol(s).kind == SymbolKind::coordinate) q.push_back(s);
+        const SparseMatrix gradient = jacobian(g_, std::span(&phi, 1), q, DerivativeMode::automatic);
+        std::vector<NodeId> terms;
+        for (const SparseEntry& e : gradient.entries)
+            terms.push_back(g_.make(Op::Abs, g_.mul(e.value, g_.symbol_node(q[e.column]))));
+        return g_.sum(terms);
     }
 
     void hold(ConstrainedSolve& solve, const std::vector<std::pair<std::uint32_t, NodeId>>& row) {
@@ -128,6 +148,7 @@ private:
     Graph& g_;
     std::vector<SymbolId> inputs_;
     SymbolId length_;
+    ConstrainedSolve equations_;
 };
 
 // plots and outputs: constraint forces put in, vectors resolved, energies put in, multipliers of left-out rows zero
@@ -251,7 +272,119 @@ std::vector<SymbolId> program_inputs(const Model& model) {
     return inputs;
 }
 
-Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
+namespace {
+
+// Numbers at the start values, by symbol; the speeds' rates filled in from their definitions.
+struct StartValues {
+    std::vector<double> values;
+    std::vector<double> speeds;
+};
+
+// The definitions of the speeds can be solved where |Y^-1| |Y| is not beyond all digits: free of units, unlike a determinant.
+bool speeds_are_singular(Graph& g, const Kinematics& kin, std::span<const double> values) {
+    const std::vector<double> determinants = evaluate<double>(g, kin.determinants(), values);
+    if (std::any_of(determinants.begin(), determinants.end(), [](double v) { return v == 0 || !std::isfinite(v); })) return true;
+    std::vector<SymbolId> speeds;
+    for (const Speed& s : kin.model().speeds) speeds.push_back(s.u);
+    const SparseMatrix inverse = jacobian(g, kin.rate_values(), speeds, DerivativeMode::reverse);
+    // row sums of |Y^-1| |Y|: the sum over k of |Y^-1_ik| times the size of row k of Y in the units of rate i
+    std::vector<NodeId> entries;
+    for (const SparseEntry& e : inverse.entries) entries.push_back(e.value);
+    for (const SparseEntry& e : kin.Y().entries) entries.push_back(e.value);
+    const std::vector<double> numbers = evaluate<double>(g, entries, values);
+    std::vector<std::vector<std::pair<std::uint32_t, double>>> rows(kin.Y().rows);
+    for (std::size_t k = 0; k < kin.Y().entries.size(); ++k)
+        rows[kin.Y().entries[k].row].emplace_back(kin.Y().entries[k].column, std::abs(numbers[inverse.entries.size() + k]));
+    for (std::size_t k = 0; k < inverse.entries.size(); ++k)
+        for (const auto& [column, size] : rows[inverse.entries[k].column])
+            if (column == inverse.entries[k].row && !(std::abs(numbers[k]) * size < 1e12)) return true;
+    return false;
+}
+
+// Bodies whose inertia about the centre is not that of any mass distribution, and direction cosines that are no rotation.
+void check_numbers_of_bodies(const ConstrainedDynamics& d, std::span<const double> values, Diagnostics& diagnostics) {
+    const Model& m = *d.model;
+    Graph& g = d.graph();
+    Diagnostics judged_before;
+    for (const Body& body : m.bodies) {
+        const Matrix3 I = central_inertia(*d.kinematics, body, judged_before);
+        const std::vector<double> n = evaluate<double>(g, I, values);
+        // no principal moment may be negative: all principal minors of a semidefinite matrix are at least zero
+        const double size = std::max({std::abs(n[0]), std::abs(n[4]), std::abs(n[8])}), bar = 1e-12;
+        const auto minor = [&](int i, int j) {
+            return n[static_cast<std::size_t>(4 * i)] * n[static_cast<std::size_t>(4 * j)] -
+                   n[static_cast<std::size_t>(3 * i + j)] * n[static_cast<std::size_t>(3 * i + j)];
+        };
+        const double determinant =
+            n[0] * (n[4] * n[8] - n[5] * n[5]) - n[1] * (n[1] * n[8] - n[5] * n[2]) + n[2] * (n[1] * n[5] - n[4] * n[2]);
+        const bool bad = std::min({n[0], n[4], n[8]}) < -bar * size ||
+                         std::min({minor(0, 1), minor(1, 2), minor(0, 2)}) < -bar * size * size ||
+                         determinant < -bar * size * size * size;
+        if (bad)
+            diagnostics.add({Code::E0713, body.span,
+                             fmt::format("the inertia of {} about its mass centre has a negative principal moment", body.name),
+                             fmt::format("Ixx = {}, Iyy = {}, Izz = {} about the centre", short_number(n[0]), short_number(n[4]),
+                                         short_number(n[8])),
+                             "an inertia that some mass distribution has",
+                             "check the point it is given about, and the signs of the products"});
+    }
+    for (std::size_t i = 0; i < m.frames.size(); ++i) {
+        if (!std::holds_alternative<DirectionCosines>(m.frames[i].orientation)) continue;
+        const std::vector<double> R = evaluate<double>(g, d.kinematics->frames().rotation_to_parent(FrameId(i)), values);
+        double error = 0;
+        for (std::size_t a = 0; a < 3; ++a)
+            for (std::size_t b = 0; b < 3; ++b)
+                error = std::max(error, std::abs(R[a] * R[b] + R[3 + a] * R[3 + b] + R[6 + a] * R[6 + b] - (a == b ? 1 : 0)));
+        const double determinant =
+            R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]);
+        if (!(error < 1e-8) || !(determinant > 0))
+            diagnostics.add({Code::E0608, m.frames[i].span,
+                             fmt::format("the direction cosines of frame {} are no rotation at the start", m.frames[i].name),
+                             fmt::format("columns that miss orthonormality by {}", short_number(error, 3)),
+                             "three orthonormal columns, right-handed",
+                             "check the entries, or turn the frame by angles or a quaternion"});
+    }
+}
+
+// Start values of the speeds: as given, or through the rates where rates are given.
+StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics& diagnostics) {
+    const Model& m = *d.model;
+    Graph& g = d.graph();
+    const Kinematics& kin = *d.kinematics;
+    StartValues out{std::vector<double>(g.symbol_count(), 0), {}};
+    std::vector<double>& values = out.values;
+    values[m.time.index()] = from;
+    for (const Parameter& p : m.parameters) values[p.symbol.index()] = p.value;
+    for (const Input& i : m.inputs) values[i.symbol.index()] = i.value.value_or(0);
+    for (const Coordinate& c : m.coordinates) values[c.q.index()] = c.start;
+    for (const Speed& s : m.speeds) values[s.u.index()] = s.start;
+    for (const Speed& s : m.speeds) out.speeds.push_back(s.start);
+    check_numbers_of_bodies(d, values, diagnostics);
+    if (speeds_are_singular(g, kin, values))
+        diagnostics.add({Code::E0605, m.speeds.front().span, "the definitions of the speeds are singular at the start values",
+                         "a vanishing determinant", "definitions that determine every q'",
+                         "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
+    if (diagnostics.has_errors() || m.start_rates.empty()) return out;
+    // rates from the speeds' start values, the given ones replaced, and back through the definitions
+    const std::vector<double> rates = evaluate<double>(g, kin.rate_values(), values);
+    for (std::size_t i = 0; i < rates.size(); ++i) values[kin.independent_rates()[i].index()] = rates[i];
+    for (const StartRate& rate : m.start_rates) values[m.coordinates[rate.coordinate].rate.index()] = rate.value;
+    out.speeds = evaluate<double>(g, kin.speed_definitions(), values);
+    for (std::size_t i = 0; i < m.speeds.size(); ++i)
+        if (m.speeds[i].start != 0 &&
+            std::abs(out.speeds[i] - m.speeds[i].start) > 1e-9 * (std::abs(m.speeds[i].start) + std::abs(out.speeds[i])))
+            diagnostics.add({Code::E0609, m.start_rates.front().span,
+                             fmt::format("the start value of speed {} and the start values of rates disagree", m.speeds[i].name),
+                             fmt::format("{} = {} given, {} from the rates", m.speeds[i].name, short_number(m.speeds[i].start),
+                                         short_number(out.speeds[i])),
+                             "one of the two", "give start values of speeds or of rates"});
+    for (std::size_t i = 0; i < m.speeds.size(); ++i) values[m.speeds[i].u.index()] = out.speeds[i];
+    return out;
+}
+
+}  // namespace
+
+Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
     Result<LoweredMotion> result;
     Diagnostics& diagnostics = result.diagnostics;
     const Model& m = *d.model;
@@ -259,59 +392,22 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     Kinematics& kin = *d.kinematics;
     LoweredMotion out;
 
-    // --- what a run needs and a derivation does not
-    std::vector<NodeId> used(d.f);
-    used.insert(used.end(), d.b.begin(), d.b.end());
-    for (const SparseEntry& e : d.M.entries) used.push_back(e.value);
-    for (const FunctionId f : opaque_functions_in(g, used))
-        diagnostics.add(
-            {Code::E0706,
-             {},
-             fmt::format("function {} has no expression, so that a run has no values for it", g.function(f).name),
-             "",
-             "a function given by an expression",
-             fmt::format("write function {}({}) = ...", g.function(f).name, fmt::join(g.function(f).arguments, ", "))});
-    for (const Input& input : m.inputs)
-        if (!input.value)
-            diagnostics.add({Code::E0707, input.span, fmt::format("input {} has no value", input.name), "",
-                             "a number for the run",
-                             fmt::format("write `input {} = 0`, or use --set {}=VALUE", input.name, input.name)});
-
-    // --- start values
-    std::vector<double> values(g.symbol_count(), 0);
-    values[m.time.index()] = m.run.from;
-    for (const Parameter& p : m.parameters) values[p.symbol.index()] = p.value;
-    for (const Input& i : m.inputs) values[i.symbol.index()] = i.value.value_or(0);
-    for (const Coordinate& c : m.coordinates) values[c.q.index()] = c.start;
-    for (const Speed& s : m.speeds) values[s.u.index()] = s.start;
-    const std::vector<double> determinants = evaluate<double>(g, kin.determinants(), values);
-    const bool singular = std::any_of(determinants.begin(), determinants.end(), [](double v) { return std::abs(v) < 1e-12; });
-    if (singular)
-        diagnostics.add({Code::E0605, m.speeds.front().span, "the definitions of the speeds are singular at the start values",
-                         "a vanishing determinant", "definitions that determine every q'",
-                         "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
+    if (options.for_run)
+        for (const Input& input : m.inputs)
+            if (!input.value)
+                diagnostics.add({Code::E0707, input.span, fmt::format("input {} has no value", input.name), "",
+                                 "a number for the run",
+                                 fmt::format("write `input {} = 0`, or use --set {}=VALUE", input.name, input.name)});
+    const StartValues start = start_values(d, options.from, diagnostics);
     if (diagnostics.has_errors()) return result;
-    std::vector<double> speed_start;
-    for (const Speed& s : m.speeds) speed_start.push_back(s.start);
-    if (!m.start_rates.empty()) {
-        // rates from the speeds' start values, the given ones replaced, and back through the definitions
-        const std::vector<double> rates = evaluate<double>(g, kin.coordinate_rates(), values);
-        for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].rate.index()] = rates[i];
-        for (const StartRate& rate : m.start_rates) values[m.coordinates[rate.coordinate].rate.index()] = rate.value;
-        speed_start = evaluate<double>(g, kin.speed_definitions(), values);
-    }
+    const std::vector<double>& values = start.values;
     for (const Coordinate& c : m.coordinates) out.x0.push_back(c.start);
-    out.x0.insert(out.x0.end(), speed_start.begin(), speed_start.end());
-    for (const double v : out.x0)
-        if (!std::isfinite(v)) {
-            diagnostics.add({Code::E0803,
-                             {},
-                             "a start value is not a finite number",
-                             "",
-                             "finite start values",
-                             "check the parameters in it"});
-            return result;
-        }
+    out.x0.insert(out.x0.end(), start.speeds.begin(), start.speeds.end());
+    if (!std::all_of(out.x0.begin(), out.x0.end(), [](double v) { return std::isfinite(v); })) {
+        diagnostics.add(
+            {Code::E0803, {}, "a start value is not a finite number", "", "finite start values", "check the parameters in it"});
+        return result;
+    }
 
     // the model's length: the farthest point at the start; positions are scaled by it
     std::vector<NodeId> places;
@@ -371,6 +467,23 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     }
 
     if (diagnostics.has_errors()) return result;
+    if (options.for_run) {
+        // every number of a run must have a value, the outputs' as well
+        std::vector<NodeId> used(row);
+        used.insert(used.end(), d.f.begin(), d.f.end());
+        used.insert(used.end(), d.b.begin(), d.b.end());
+        for (const SparseEntry& e : d.M.entries) used.push_back(e.value);
+        for (const SparseEntry& e : d.A.entries) used.push_back(e.value);
+        for (const FunctionId f : opaque_functions_in(g, used))
+            diagnostics.add(
+                {Code::E0706,
+                 {},
+                 fmt::format("function {} has no expression, so that a run has no values for it", g.function(f).name),
+                 "",
+                 "a function given by an expression",
+                 fmt::format("write function {}({}) = ...", g.function(f).name, fmt::join(g.function(f).arguments, ", "))});
+        if (diagnostics.has_errors()) return result;
+    }
 
     // --- programs
     Motion& motion = out.motion;
@@ -382,7 +495,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d) {
     for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
     for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
     motion.parameters.push_back(length > 0 ? length : 1);
-    MotionLowering lowering(d, length_symbol);
+    MotionLowering lowering(d, options.formulation, length_symbol);
+    out.length_symbol = length_symbol;
     motion.rate = lowering.rate();
     motion.observe = lowering.observe(std::move(row));
     motion.position = lowering.position(false);

@@ -5,23 +5,31 @@
 #include <vector>
 
 #include "dynam/constrained_dynamics.hpp"
+#include "dynam/formulations.hpp"
 #include "report/run_record.hpp"
 #include "sim/motion.hpp"
 
 namespace appell {
 
+struct LowerMotionOptions {
+    Formulation formulation = Formulation::multipliers;
+    double from = 0;       // start time
+    bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
+};
+
 struct LoweredMotion {
     Motion motion;
     std::vector<double> x0;  // start values as the user gave them
     RowLayout layout;
+    SymbolId length_symbol;        // the model's length, last of the programs' inputs
     std::size_t nodes = 0;         // of the expression graph
     std::size_t instructions = 0;  // of the accelerations' program
 };
 
 // Problems that stop a run before it begins (no value for an input, an opaque function, singular speeds) are diagnostics.
-[[nodiscard]] Result<LoweredMotion> lower_motion(const ConstrainedDynamics& dynamics);
+[[nodiscard]] Result<LoweredMotion> lower_motion(const ConstrainedDynamics& dynamics, const LowerMotionOptions& options);
 
-// Of a constraint's rows: the program inputs that a program over this model has, in order t, q, u, parameters, inputs.
+// the inputs of every program over this model, in order: t, q, u, parameters, inputs
 [[nodiscard]] std::vector<SymbolId> program_inputs(const Model& model);
 
 }  // namespace appell

@@ -11,6 +11,14 @@
 
 namespace appell {
 
+namespace {
+
+void add_limit(Diagnostics& diagnostics, const NodeLimitReached& limit) {
+    diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+}
+
+}  // namespace
+
 Derivation derive(const ModelText& text) {
     Derivation out;
     try {
@@ -26,14 +34,16 @@ Derivation derive(const ModelText& text) {
         out.timer.stop();
     } catch (const NodeLimitReached& limit) {
         out.timer.stop();
-        out.diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+        add_limit(out.diagnostics, limit);
     }
     return out;
 }
 
-std::optional<Check> check(Derivation& derivation) {
-    if (!derivation.ok()) return std::nullopt;
-    Result<LoweredMotion> lowered = lower_motion(*derivation.dynamics);
+namespace {
+
+std::optional<Check> check_dynamics(Derivation& derivation) {
+    Result<LoweredMotion> lowered =
+        lower_motion(*derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, false});
     derivation.diagnostics.append(lowered.diagnostics);
     if (!lowered.ok()) return std::nullopt;
     const Model& m = *derivation.model;
@@ -53,7 +63,20 @@ std::optional<Check> check(Derivation& derivation) {
     out.freedoms = out.speeds - out.rank;
     out.moved = summary.moved;
     out.start = summary.x_start;
+    out.certificate = certify(*derivation.dynamics, *lowered);
     return out;
+}
+
+}  // namespace
+
+std::optional<Check> check(Derivation& derivation) {
+    if (!derivation.ok()) return std::nullopt;
+    try {
+        return check_dynamics(derivation);
+    } catch (const NodeLimitReached& limit) {
+        add_limit(derivation.diagnostics, limit);
+        return std::nullopt;
+    }
 }
 
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
@@ -73,8 +96,11 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
     try {
         derivation.timer.start("lower");
-        Result<LoweredMotion> lowered = lower_motion(*derivation.dynamics);
+        const std::string name = wanted.formulation.value_or(m.run.formulation);
+        Result<LoweredMotion> lowered =
+            lower_motion(*derivation.dynamics, {find_formulation(name).value_or(Formulation::multipliers), out.options.t0, true});
         derivation.diagnostics.append(lowered.diagnostics);
+        out.formulation = name;
         if (!lowered.ok()) {
             derivation.timer.stop();
             return std::nullopt;
@@ -98,8 +124,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
-        derivation.diagnostics.add(
-            {Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+        add_limit(derivation.diagnostics, limit);
         return std::nullopt;
     }
     for (std::size_t i = 0; i < out.rows(); ++i) {

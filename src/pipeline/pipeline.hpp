@@ -12,6 +12,7 @@
 #include "base/phase_timer.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "lang/read_model.hpp"
+#include "pipeline/certificate.hpp"
 #include "report/run_record.hpp"
 
 namespace appell {
@@ -44,6 +45,7 @@ struct Check {
     std::size_t freedoms = 0;                          // speeds - rank
     std::vector<Moved> moved;
     std::vector<double> start;  // q, u on the constraints
+    Certificate certificate;    // all formulations at random consistent states
 };
 
 // Adds what it finds to the derivation's diagnostics; no value when the model can not be started.

@@ -83,9 +83,9 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["reason"] = name(s.reason);
     out["t_start"] = run.options.t0;
     out["t_end"] = number(s.t_end);
-    out["options"] = {{"formulation", "multipliers"}, {"integrator", "dopri5"},
-                      {"rtol", run.options.rtol},     {"atol", run.options.atol},
-                      {"every", run.options.every},   {"stabilize", run.options.project ? "project" : "none"}};
+    out["options"] = {{"formulation", run.formulation}, {"integrator", "dopri5"},
+                      {"rtol", run.options.rtol},       {"atol", run.options.atol},
+                      {"every", run.options.every},     {"stabilize", run.options.project ? "project" : "none"}};
     out["rows"] = run.rows();
     out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
     out["evaluations"] = s.evaluations;

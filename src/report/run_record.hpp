@@ -37,6 +37,7 @@ struct EnergyBalance {
 
 struct Run {
     SimulateOptions options;  // as used
+    std::string formulation;
     SimulateSummary summary;
     EnergyBalance energy;
     RowLayout layout;

@@ -173,7 +173,7 @@ private:
     bool project_start(std::vector<double>& x) {
         for (const double value : x)
             if (!std::isfinite(value)) return stop(EndReason::start_not_finite);
-        if (!options_.project) return true;
+        // start values are brought onto the constraints whatever is done about drift later
         Projector position(motion_, motion_.start_position, Projector::Level::position);
         Projector velocity(motion_, motion_.start_velocity, Projector::Level::velocity);
         for (Projector* projector : {&position, &velocity}) {

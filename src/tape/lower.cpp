@@ -264,6 +264,7 @@ private:
     void write_solves() {
         for (const ConstrainedSolve& s : spec_.solves) {
             SolveBlock block;
+            block.kind = s.kind;
             block.size = s.x.size();
             block.rows = s.lambda.size();
             for (const SparseEntry& e : s.M.entries) block.M.push_back({e.row, e.column, slot(e.value)});

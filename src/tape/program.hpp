@@ -19,6 +19,9 @@ namespace appell {
 
 // ---------------------------------------------------------------- what to compute (symbolic)
 
+// How a solve block is solved. All give the same x where the rows are independent and M is regular (dense_solve.hpp).
+enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp };
+
 // M x - A' lambda = f,  A x = b.  M is symmetric, given by its lower triangle (row >= column); structural zeros are absent.
 // The unknowns become the given symbols, which later expressions may use. A may have no rows.
 struct ConstrainedSolve {
@@ -27,6 +30,7 @@ struct ConstrainedSolve {
     std::vector<NodeId> f, b;
     std::vector<SymbolId> x;       // by column of M
     std::vector<SymbolId> lambda;  // by row of A
+    SolveKind kind = SolveKind::multipliers;
 };
 
 struct OutputGroup {
@@ -62,6 +66,7 @@ struct MatrixEntry {
 };
 
 struct SolveBlock {
+    SolveKind kind = SolveKind::multipliers;
     std::size_t size = 0, rows = 0;
     std::vector<MatrixEntry> M, A;
     std::vector<Slot> f, b, x, lambda;

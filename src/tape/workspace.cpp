@@ -26,8 +26,18 @@ Workspace<T>::Workspace(const Program& program)
     std::size_t longest = 0;
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
-    solvers_.reserve(program.solves.size());
-    for (const SolveBlock& block : program.solves) solvers_.emplace_back(block);
+    for (const SolveBlock& block : program.solves) {
+        const bool dense = block.kind != SolveKind::multipliers && !IsComplex<T>::value;
+        solvers_.push_back(dense ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
+        dense_solvers_.push_back(dense ? std::make_unique<DenseSolver<Real<T>>>(block) : nullptr);
+    }
+}
+
+template <class T>
+SolveReport Workspace<T>::solve(std::size_t block) {
+    if constexpr (!IsComplex<T>::value)
+        if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
+    return solvers_[block]->solve(slots_.data());
 }
 
 template <class T>
@@ -82,7 +92,7 @@ EvalReport Workspace<T>::execute(bool poison) {
             std::fill(slots_.begin() + static_cast<std::ptrdiff_t>(program_->first_temporary), slots_.end(), not_a_number<T>());
         for (const InstructionRun& run : segment.runs) execute_run(run);
         if (segment.solve < 0) continue;
-        const SolveReport solve = solvers_[static_cast<std::size_t>(segment.solve)].solve(slots_.data());
+        const SolveReport solve = this->solve(static_cast<std::size_t>(segment.solve));
         report.rank += solve.rank;
         report.redundant |= solve.redundant;
         report.bordered |= solve.bordered;

@@ -2,11 +2,13 @@
 // The program must outlive its workspaces; any number of them may share it.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "tape/constrained_solve.hpp"
+#include "tape/dense_solve.hpp"
 #include "tape/program.hpp"
 #include "tape/scalars.hpp"
 
@@ -42,7 +44,11 @@ private:
     std::vector<T> slots_;
     std::vector<T> outputs_;
     std::vector<T> arguments_;  // of one opaque call
-    std::vector<ConstrainedSolver<T>> solvers_;
+    SolveReport solve(std::size_t block);
+
+    // by solve block, one of the two: the kind of the block decides. Complex numbers take the first road for every kind.
+    std::vector<std::unique_ptr<ConstrainedSolver<T>>> solvers_;
+    std::vector<std::unique_ptr<DenseSolver<Real<T>>>> dense_solvers_;
 };
 
 extern template class Workspace<double>;

@@ -9,11 +9,6 @@ FrameId FrameTree::add(FrameId parent, const Matrix3& R_parent_child) {
     return FrameId(parents_.size() - 1);
 }
 
-bool FrameTree::is_ancestor(FrameId ancestor, FrameId frame) const {
-    while (depth_[frame.index()] > depth_[ancestor.index()]) frame = parents_[frame.index()];
-    return frame == ancestor;
-}
-
 const Matrix3& FrameTree::from_ancestor(FrameId ancestor, FrameId frame) {
     // climb to the nearest frame whose rotation is known, then multiply downward
     std::vector<FrameId> below;

@@ -20,7 +20,6 @@ public:
     [[nodiscard]] FrameId parent(FrameId frame) const { return parents_[frame.index()]; }
     [[nodiscard]] const Matrix3& rotation_to_parent(FrameId frame) const { return to_parent_[frame.index()]; }
     [[nodiscard]] const Matrix3& rotation(FrameId to, FrameId from);
-    [[nodiscard]] bool is_ancestor(FrameId ancestor, FrameId frame) const;
 
     [[nodiscard]] Vec3 express(const Vec3& v, FrameId frame);
     [[nodiscard]] Vec3 express(const MixedVector& v, FrameId frame);

@@ -151,6 +151,8 @@ std::vector<BadModel> bad_models() {
     // completeness
     add("E0591", 0, 0, "system s\nparticle P mass 1 at O + N.x\n");
     add("E0592", 0, 0, "system s\ncoord x\n");
+    add("E0593", 4, 7,
+        with("coord a = 1, b, c, d\nframe A from N quaternion (a, b, c, d)\nframe B from N quaternion (a, b, c, d)"));
     add("E0503", 1, 1, "coord x\nparticle P mass 1 at O + x*N.x\n");
     add("E0503", 2, 1, "coord x\nsystem s\nparticle P mass 1 at O + x*N.x\n");
     add("E0504", 2, 7, with("param k"));

@@ -23,6 +23,9 @@ struct BadModel {
     bool keeps_rows = false;  // the run ends early with rows intact
 };
 
+// the code stands for the model in the names of tests
+void PrintTo(const BadModel& bad, std::ostream* out) { *out << info(bad.code).name; }
+
 // a particle in the plane, to be completed
 std::string particle(const std::string& rest) {
     return "system bad\nparam m = 1 kg, g = 9.81 m/s^2\ncoord x = 1 m, y = 0 m\nparticle P mass m at O + x*N.x + y*N.y\n" + rest +
@@ -34,6 +37,9 @@ std::vector<BadModel> bad_models() {
     const auto add = [&](Code code, std::string text) -> BadModel& { return out.emplace_back(BadModel{code, std::move(text)}); };
     add(Code::E0591, "system bad\nparticle P mass 1 kg at O");
     add(Code::E0592, "system bad\ncoord x = 1 m");
+    add(Code::E0593,
+        "system bad\ncoord a = 1, b, c, d\nframe A from N quaternion (a, b, c, d)\nframe B from N quaternion (a, b, c, d)\nbody "
+        "A frame A mass 1 center O inertia (1, 1, 1)\nbody B frame B mass 1 center O inertia (1, 1, 1)");
     add(Code::E0601, particle("speed u = x'"));
     add(Code::E0602, particle("speed u = x'*y', v = y'"));
     add(Code::E0603, particle("speed u = x' + y', v = 2*x' + 2*y'"));
@@ -63,6 +69,12 @@ std::vector<BadModel> bad_models() {
     add(Code::E0721,  // at P the force acts on P and its opposite on B
         particle("coord a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 kg center O inertia (1, 1, 1)\n"
                  "constraint c: dot(vel(P, B), B.x) = 0\noutput f = mag(force(c, P))"));
+    add(Code::E0608, particle("coord a = 1\nframe B from N cosines ((a, 0, 0), (0, 2, 0), (0, 0, 1))\nbody B frame B mass 1 kg "
+                              "center P inertia (1, 1, 1)"));
+    add(Code::E0609, particle("speed u = x', v = y'\nstart u = 1 m/s, x' = 2 m/s"));
+    add(Code::E0713,
+        "system bad\ncoord a = 0\nframe B from N rotate a about z\npoint C at O + (2 m)*B.x\nbody B frame B mass 1 kg center C "
+        "inertia (1, 1, 1) about O");
     add(Code::E0701, particle("coord z = 0 m"));
     add(Code::E0702,
         "system bad\ncoord a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 kg center O inertia (0, 0, 0)");

@@ -1,0 +1,44 @@
+#include "dynam/formulations.hpp"
+
+#include <array>
+
+#include "dynam/gibbs_appell.hpp"
+#include "dynam/multipliers.hpp"
+
+namespace appell {
+
+namespace {
+
+constexpr auto k_formulations = std::to_array<FormulationInfo>({
+    {Formulation::multipliers, "multipliers", "000 eqs. 5-7", false},
+    {Formulation::minimal, "minimal", "000 eqs. 8-18", false},
+    {Formulation::nonminimal, "nonminimal", "003 eqs. 20-50", false},
+    {Formulation::udwadia_kalaba, "udwadia-kalaba", "001 eqs. 47-49", true},
+    {Formulation::ukp, "ukp", "001 eqs. 15-40", true},
+    {Formulation::gibbs_appell, "gibbs-appell", "002 eqs. 72-75", false},
+});
+
+}  // namespace
+
+std::span<const FormulationInfo> all_formulations() { return k_formulations; }
+
+std::optional<Formulation> find_formulation(std::string_view name) {
+    for (const FormulationInfo& row : k_formulations)
+        if (row.name == name) return row.formulation;
+    return std::nullopt;
+}
+
+ConstrainedSolve formulate(const ConstrainedDynamics& dynamics, Formulation formulation) {
+    if (formulation == Formulation::gibbs_appell) return gibbs_appell_form(dynamics);
+    ConstrainedSolve solve = multipliers_form(dynamics);
+    switch (formulation) {
+        case Formulation::minimal: solve.kind = SolveKind::minimal; break;
+        case Formulation::nonminimal: solve.kind = SolveKind::nonminimal; break;
+        case Formulation::udwadia_kalaba: solve.kind = SolveKind::udwadia_kalaba; break;
+        case Formulation::ukp: solve.kind = SolveKind::ukp; break;
+        default: break;
+    }
+    return solve;
+}
+
+}  // namespace appell

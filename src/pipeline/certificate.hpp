@@ -1,0 +1,46 @@
+// The certificate: all formulations at many random consistent states, in double and with fifty digits. What agrees was derived by
+// roads that share little; what does not agree is a mistake, here or in the model's conditioning.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pipeline/lower_motion.hpp"
+
+namespace appell {
+
+struct CertificateOptions {
+    std::size_t states = 100;
+    std::size_t tries = 10'000;
+    std::uint64_t seed = 1;
+};
+
+struct FormulationAgreement {
+    std::string name;
+    std::string source;
+    std::string not_applicable;  // why; empty when it was compared
+    // largest over all states, relative to the size of the reference (`multipliers`)
+    double acceleration = 0, acceleration_wide = 0;  // u' in double and with fifty digits
+    double force = 0, force_wide = 0;                // generalized constraint force A' lambda
+};
+
+struct Certificate {
+    std::size_t states = 0;  // accepted; fewer than asked for means: no certificate
+    std::size_t tried = 0;
+    std::uint64_t seed = 0;
+    bool enough = false;
+    std::vector<FormulationAgreement> formulations;
+    double worst = 0, worst_wide = 0;  // of accelerations and forces over all formulations
+};
+
+[[nodiscard]] Certificate certify(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
+                                  const CertificateOptions& options = {});
+
+// Random states on the constraints: parameters times a factor in [1/2, 2], coordinates near the start, speeds anew, both
+// projected. One vector of program inputs each: t, q, u, parameters.
+[[nodiscard]] std::vector<std::vector<double>> random_consistent_states(const ConstrainedDynamics& dynamics,
+                                                                        const LoweredMotion& lowered,
+                                                                        const CertificateOptions& options, std::size_t& tried);
+
+}  // namespace appell
