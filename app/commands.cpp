@@ -151,6 +151,17 @@ Json certificate_json(const Certificate& c) {
             {"formulations", list}};
 }
 
+// Plots of an earlier run into the same folder would be taken for plots of this one: NN_name.svg that this run did not write.
+void remove_older_plots(const std::string& folder, const std::vector<std::string>& plots) {
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        const bool numbered = name.size() > 7 && digit(name[0]) && digit(name[1]) && name[2] == '_' && name.ends_with(".svg");
+        if (numbered && std::find(plots.begin(), plots.end(), name) == plots.end()) std::filesystem::remove(entry.path(), error);
+    }
+}
+
 std::string plural(std::size_t count, std::string_view word) {
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
@@ -184,9 +195,9 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                        row.level == Level::position ? "position" : "velocity");
         const std::size_t rows = found->position_rows + found->velocity_rows;
         if (rows > 0) fmt::print("  {}, {} independent at the start\n", plural(rows, "constraint row"), found->rank);
-        fmt::print("  {}: {} speeds - {} independent rows\n",
+        fmt::print("  {}: {} - {}\n",
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
-                   found->speeds, found->rank);
+                   plural(found->speeds, "speed"), plural(found->rank, "independent row"));
         if (rows > 0) fmt::print("constraint forces\n{}", constraint_forces_text(*d.dynamics));
         show(found->certificate);
     }
@@ -259,6 +270,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         writing.append(folder->write(plots.back(), plot.svg));
     }
     if (!writing.has_errors()) writing.append(folder->commit());
+    if (!writing.has_errors()) remove_older_plots(out, plots);
     d.diagnostics.append(writing);
     if (writing.has_errors()) return finish(d, shared, false);
 

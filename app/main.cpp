@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,13 +39,16 @@ int main(int argc, char** argv) {
     simulate->add_option("--out", run.out, "DIR for the results; default SYSTEM.out");
     simulate->add_option("--from", run.options.from, "start time, in seconds");
     simulate->add_option("--until", run.options.until, "end time, in seconds");
-    simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds");
-    simulate->add_option("--rtol", run.options.rtol, "relative tolerance");
-    simulate->add_option("--atol", run.options.atol, "absolute tolerance");
-    simulate->add_option("--formulation", run.options.formulation,
-                         "multipliers, minimal, nonminimal, udwadia-kalaba, ukp or gibbs-appell");
-    simulate->add_option("--integrator", run.options.integrator, "dopri5");
-    simulate->add_option("--stabilize", run.options.stabilize, "project or none");
+    simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds")->check(CLI::PositiveNumber);
+    simulate->add_option("--rtol", run.options.rtol, "relative tolerance")->check(CLI::PositiveNumber);
+    simulate->add_option("--atol", run.options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
+    std::vector<std::string> formulations;
+    for (const std::string_view formulation : formulation_names()) formulations.emplace_back(formulation);
+    simulate->add_option("--formulation", run.options.formulation, "how the accelerations are found")
+        ->check(CLI::IsMember(formulations));
+    simulate->add_option("--integrator", run.options.integrator, "the method of integration")->check(CLI::IsMember({"dopri5"}));
+    simulate->add_option("--stabilize", run.options.stabilize, "what is done about drift")
+        ->check(CLI::IsMember({"project", "none"}));
 
     CLI::App* gallery = app.add_subcommand("gallery", "list the example models, or copy one here");
     gallery->add_option("NAME", name, "the model to copy");

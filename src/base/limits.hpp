@@ -15,7 +15,7 @@ struct Limits {
     std::size_t nodes = 200'000'000;       // of the expression graph
     std::size_t diagnostics = 100;         // shown for one file; the rest is counted
     std::size_t output_rows = 20'000'000;  // rows of a trajectory
-    std::size_t steps = 500'000'000;       // of the integrator
+    std::size_t steps = 100'000'000;       // of the integrator
 };
 
 }  // namespace appell

@@ -63,6 +63,23 @@ void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
             report(force->body, load.span);
 }
 
+// gravity is the same for every mass wherever it is: a function of time and parameters in the Newtonian frame
+void check_uniform_gravity(Kinematics& kin, const MixedVector& gravity, Diagnostics& diagnostics) {
+    const Vec3 v = kin.frames().express(gravity, Model::newtonian());
+    for (const NodeId c : v.c)
+        for (const SymbolKind kind : {SymbolKind::coordinate, SymbolKind::speed, SymbolKind::speed_rate}) {
+            if (!depends_on(kin.graph(), c, kind)) continue;
+            Span span;
+            for (const Load& load : kin.model().loads)
+                if (std::holds_alternative<GravityLoad>(load.what)) span = load.span;
+            diagnostics.add(
+                {Code::E0714, span, "gravity depends on the motion", to_text(kin.graph(), c),
+                 "an acceleration that is uniform in space: parameters and time, along axes that do not turn with a coordinate",
+                 "write a field that depends on place as forces, or as a `potential`"});
+            return;
+        }
+}
+
 NodeId half(Graph& g, NodeId product) { return g.mul(g.constant(0.5), product); }
 
 }  // namespace
@@ -82,6 +99,9 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
 
     InertiaSums sums(kin);
     const ResolvedLoads loads = add_loads(kin, sums);
+
+    check_uniform_gravity(kin, loads.gravity, result.diagnostics);
+    if (result.diagnostics.has_errors()) return result;
 
     // gravity has a potential where it depends on parameters alone
     std::vector<NodeId> kinetic_terms, potential_terms{loads.potential};

@@ -17,6 +17,26 @@ constexpr auto k_greek = std::to_array<std::string_view>(
      "nu",    "xi",    "pi",     "rho",   "sigma",   "tau",   "upsilon", "phi",   "chi",  "psi",   "omega",  "Gamma",
      "Delta", "Theta", "Lambda", "Xi",    "Pi",      "Sigma", "Upsilon", "Phi",   "Psi",  "Omega"});
 
+// Greek letters of two bytes in UTF-8, in the order of Unicode from alpha (U+03B1); final sigma is sigma, omicron is o
+constexpr auto k_small = std::to_array<std::string_view>(
+    {"alpha", "beta", "gamma", "delta", "epsilon", "zeta",  "eta", "theta",   "iota", "kappa", "lambda", "mu",   "nu",
+     "xi",    "o",    "pi",    "rho",   "sigma",   "sigma", "tau", "upsilon", "phi",  "chi",   "psi",    "omega"});
+
+// a Greek letter typed as such, spelt out; other text stays
+std::string spelt(std::string_view text) {
+    if (text.size() != 2) return std::string(text);
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };
+    const unsigned code = (byte(0) & 0x1fu) << 6 | (byte(1) & 0x3fu);
+    if ((byte(0) & 0xe0u) != 0xc0u) return std::string(text);
+    if (code >= 0x3b1 && code <= 0x3c9) return std::string(k_small[code - 0x3b1]);
+    if (code >= 0x391 && code <= 0x3a9 && code != 0x3a2) {
+        std::string name(k_small[code - 0x391]);
+        name[0] = static_cast<char>(name[0] - 'a' + 'A');
+        return name;
+    }
+    return std::string(text);
+}
+
 bool is_greek(std::string_view word) { return std::find(k_greek.begin(), k_greek.end(), word) != k_greek.end(); }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -30,8 +50,9 @@ std::string escaped(std::string_view text) {
 }
 
 // one word without structure: a letter, a Greek letter, or upright text
-std::string word(std::string_view text) {
-    if (is_greek(text)) return "\\" + std::string(text);
+std::string word(std::string_view given) {
+    const std::string text = spelt(given);
+    if (is_greek(text)) return "\\" + text;
     const bool number = std::all_of(text.begin(), text.end(), is_digit);
     // one letter, possibly one of several bytes
     const std::size_t letters = static_cast<std::size_t>(

@@ -185,7 +185,12 @@ void Elaborator::elaborate_particle(const Instance& instance) {
         if (const auto value = number(mass, part.span); value && *value <= 0)
             fail(Code::E0505, part.span, "a mass must be positive", fmt::format("{}", *value), "a positive mass");
     if (!point || mass.poison()) return;
-    builder_->particle(full_name(name.name, instance.environment), *point, mass.node, statement.span);
+    const std::string full = full_name(name.name, instance.environment);
+    if (!particles_.insert(full).second) {
+        fail(Code::E0201, name.span, fmt::format("the particle `{}` is declared twice", full), {}, "another name");
+        return;
+    }
+    builder_->particle(full, *point, mass.node, statement.span);
 }
 
 void Elaborator::elaborate_body(const Instance& instance) {

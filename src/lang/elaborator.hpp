@@ -190,8 +190,9 @@ private:
     std::unordered_map<std::string, std::uint32_t> by_name_;
     std::unordered_map<NameId, FamilyInfo> families_;
     std::map<std::string, std::pair<FrameId, PointId>> bodies_;  // frame and mass centre by body name
-    std::map<std::string, std::string> body_of_frame_;           // frame name -> the body that has it for its own
-    std::vector<double> symbol_values_;                          // of parameters
+    std::set<std::string> particles_;
+    std::map<std::string, std::string> body_of_frame_;  // frame name -> the body that has it for its own
+    std::vector<double> symbol_values_;                 // of parameters
     std::unordered_map<std::uint32_t, double> number_memo_;
     std::vector<std::uint32_t> pending_;
     std::vector<Diagnostic> attempt_;

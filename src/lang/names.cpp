@@ -249,8 +249,9 @@ void Elaborator::declare_names() {
                 if (name.empty() || frame.empty()) break;
                 if (name != frame)
                     declare(EntityKind::body, name, statement.parts.front().span, instance, 0);
-                else
-                    body_of_frame_.emplace(frame, name);
+                else if (!body_of_frame_.emplace(frame, name).second)
+                    fail(Code::E0201, statement.parts.front().span, fmt::format("the body `{}` is declared twice", name), {},
+                         "another name");
                 if (const Part* center = statement.find(Role::center_at))
                     declare(EntityKind::point, center_name(name), statement.parts.front().span, instance,
                             static_cast<std::uint32_t>(center - statement.parts.data()));

@@ -35,7 +35,8 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "coord x = 1 m, theta = 30 deg fixed", true, true},
     {Kind::speed, "speed", "speed NAME = EXPR [, ...]",
      "A generalized speed, defined by a rate q' or by any expression linear in the rates, velocities included. Without any speed "
-     "statement the speeds are the rates of the coordinates.",
+     "statement the speeds are the rates of the coordinates and, for a quaternion frame, the components of its angular velocity "
+     "along its own axes. To give a quaternion body a start spin, declare speeds such as w1 = dot(omega(B), B.x).",
      "speed u1 = x', u2 = dot(vel(P), B.x)", true, true},
     {Kind::start, "start", "start NAME = VALUE [fixed] [, ...]", "Start values of speeds, of coordinates, or of rates q'.",
      "start u1 = 0.3 m/s, x' = 2 m/s fixed", true, true},

@@ -365,6 +365,16 @@ StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics&
                          "a vanishing determinant", "definitions that determine every q'",
                          "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
     if (diagnostics.has_errors() || m.start_rates.empty()) return out;
+    for (const StartRate& rate : m.start_rates) {
+        const auto independent = kin.independent_rates();
+        if (std::find(independent.begin(), independent.end(), m.coordinates[rate.coordinate].rate) != independent.end()) continue;
+        diagnostics.add({Code::E0610, rate.span,
+                         fmt::format("the rate of {} can not be given a start value: it belongs to a quaternion",
+                                     m.coordinates[rate.coordinate].name),
+                         "", "start values of the angular velocity",
+                         "declare speeds such as w1 = dot(omega(B), B.x) and start those"});
+        return out;
+    }
     // rates from the speeds' start values, the given ones replaced, and back through the definitions
     const std::vector<double> rates = evaluate<double>(g, kin.rate_values(), values);
     for (std::size_t i = 0; i < rates.size(); ++i) values[kin.independent_rates()[i].index()] = rates[i];
@@ -445,7 +455,13 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.potential = column("potential", d.potential_energy);
     layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
     layout.outputs = row.size();
-    for (const Output& o : m.outputs) column(o.name, observable(o.value, o.span));
+    for (const Output& o : m.outputs) {
+        if (std::find(columns.begin(), columns.end(), o.name) != columns.end())
+            diagnostics.add({Code::E0203, o.span,
+                             fmt::format("an output can not be called {}: the table has that column already", o.name), "",
+                             "another name", ""});
+        column(o.name, observable(o.value, o.span));
+    }
     layout.visible = row.size();
     for (const Plot& plot : m.plots) {
         std::vector<Vec3> paths;
@@ -495,6 +511,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
     for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
     motion.parameters.push_back(length > 0 ? length : 1);
+    for (std::size_t i = 0; i < m.coordinates.size(); ++i)
+        if (m.coordinates[i].fixed) motion.held.push_back(i);
+    for (std::size_t i = 0; i < m.speeds.size(); ++i)
+        if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
     MotionLowering lowering(d, options.formulation, length_symbol);
     out.length_symbol = length_symbol;
     motion.rate = lowering.rate();

@@ -79,6 +79,12 @@ std::optional<Check> check(Derivation& derivation) {
     }
 }
 
+std::vector<std::string_view> formulation_names() {
+    std::vector<std::string_view> names;
+    for (const FormulationInfo& row : all_formulations()) names.push_back(row.name);
+    return names;
+}
+
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
     if (!derivation.ok()) return std::nullopt;
     const Model& m = *derivation.model;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/phase_timer.hpp"
@@ -54,9 +55,12 @@ struct Check {
 struct RunOptions {
     std::optional<double> from, until, every, rtol, atol;  // what the model's own `run` says is replaced
     std::optional<std::string> formulation, integrator, stabilize;
-    std::size_t max_steps = 500'000'000;
+    std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
 };
+
+// what RunOptions::formulation may be
+[[nodiscard]] std::vector<std::string_view> formulation_names();
 
 // Simulates. A run that ended early still has its rows; the reason is among the derivation's diagnostics.
 [[nodiscard]] std::optional<Run> run(Derivation& derivation, const RunOptions& options, const Progress& progress = {});

@@ -28,6 +28,7 @@ struct Motion {
     Program velocity;                  // outputs "residual", "scaled" (velocity rows), "du" (speeds)
     Program start_position;            // the same, with the values the user fixed held; used once, at the start
     Program start_velocity;
+    std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
 
     [[nodiscard]] std::size_t states() const { return coordinates + speeds; }

@@ -152,6 +152,10 @@ private:
         }
         summary_.x_start = summary_.x_end = x;
         if (!projected) return false;
+        // rows that contradict the values held give way one for another: a held value that moved means there is no solution
+        for (const std::size_t i : motion_.held)
+            if (!(std::abs(x[i] - given[i]) <= k_moved * std::max(1.0, std::abs(given[i]))))
+                return stop(EndReason::start_has_no_solution);
         const double t0 = options_.t0;
         if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
             return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::start_not_finite);
@@ -228,14 +232,14 @@ private:
     }
 
     // A rate that jumps where the motion is drawn to (a corner of the constraint, say) lets every step through, each shorter than
-    // the last. At such a pace the run would not end within a billion steps: call it what it is.
+    // the last. At such a pace the run would not end within its limit of steps: call it what it is, early.
     bool stalled() {
         const std::size_t steps = integrator_.statistics().steps;
         if (steps < stall_steps_ + k_stall_window) return false;
         const double advanced = std::abs(integrator_.t() - stall_t_);
         stall_steps_ = steps;
         stall_t_ = integrator_.t();
-        return advanced * 1e9 < k_stall_window * std::abs(options_.t1 - integrator_.t());
+        return advanced * static_cast<double>(options_.max_steps) < k_stall_window * std::abs(options_.t1 - integrator_.t());
     }
 
     // positions, then velocities; false when either fails

@@ -18,7 +18,7 @@ struct SimulateOptions {
     double every = 0;       // rows at t0 + k * every and at t1; 0: a row after every step
     double rtol = 1e-7, atol = 1e-8;
     bool project = true;
-    std::size_t max_steps = 500'000'000;
+    std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
     double max_step = 0;  // 0: no bound
 };

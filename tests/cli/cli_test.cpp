@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace appell {
 namespace {
@@ -186,6 +188,18 @@ TEST_F(Cli, IncludeStaysInTheModelsFolder) {
     EXPECT_EQ(call("check sub/good.appell").code, 0) << call("check sub/good.appell").out;
 }
 
+TEST_F(Cli, AnotherRunLeavesNoPlotsOfTheLast) {
+    ASSERT_EQ(call("run " + model("skate") + " --out o").code, 0);
+    write("o/notes.txt", "mine");
+    ASSERT_EQ(call("run " + model("simple_pendulum") + " --out o").code, 0);
+    std::vector<std::string> plots;
+    for (const auto& entry : fs::directory_iterator(folder_ / "o"))
+        if (entry.path().extension() == ".svg") plots.push_back(entry.path().filename());
+    std::sort(plots.begin(), plots.end());
+    EXPECT_EQ(plots, (std::vector<std::string>{"01_theta.svg", "02_energy.svg"}));
+    EXPECT_EQ(read("o/notes.txt"), "mine");
+}
+
 TEST_F(Cli, OptionsReplaceThePlan) {
     const Outcome run =
         call("run " + model("simple_pendulum") + " --until 1 --every 0.25 --rtol 1e-6 --set l=2 --set theta=0.5 --json --out o",
@@ -196,8 +210,10 @@ TEST_F(Cli, OptionsReplaceThePlan) {
     EXPECT_EQ(summary["t_end"], 1.0);
     EXPECT_EQ(summary["options"]["rtol"], 1e-6);
     EXPECT_EQ(summary["parameters"]["l"], 2.0);
-    EXPECT_EQ(call("run " + model("simple_pendulum") + " --integrator euler").code, 1);
-    EXPECT_EQ(call("run " + model("simple_pendulum") + " --every 0").code, 1);
+    for (const char* wrong : {" --integrator euler", " --every 0", " --rtol -1", " --formulation newton", " --stabilize hope"})
+        EXPECT_EQ(call("run " + model("simple_pendulum") + wrong).code, 2) << wrong;
+    for (const char* formulation : {"minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"})
+        EXPECT_EQ(call("run " + model("perpendicular_pucks") + " --out f --formulation " + formulation).code, 0) << formulation;
 }
 
 }  // namespace

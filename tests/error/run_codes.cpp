@@ -72,6 +72,11 @@ std::vector<BadModel> bad_models() {
     add(Code::E0608, particle("coord a = 1\nframe B from N cosines ((a, 0, 0), (0, 2, 0), (0, 0, 1))\nbody B frame B mass 1 kg "
                               "center P inertia (1, 1, 1)"));
     add(Code::E0609, particle("speed u = x', v = y'\nstart u = 1 m/s, x' = 2 m/s"));
+    add(Code::E0610,
+        "system bad\ncoord e0 = 1, e1, e2, e3\nframe B from N quaternion (e0, e1, e2, e3)\nbody B frame B mass 1 center O "
+        "inertia (1, 2, 3)\nstart e3' = 1");
+    add(Code::E0714, particle("gravity -(g/(1 m))*x*N.x"));
+    add(Code::E0203, particle("output energy = x"));
     add(Code::E0713,
         "system bad\ncoord a = 0\nframe B from N rotate a about z\npoint C at O + (2 m)*B.x\nbody B frame B mass 1 kg center C "
         "inertia (1, 1, 1) about O");

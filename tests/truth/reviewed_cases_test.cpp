@@ -68,11 +68,34 @@ TEST(StabilizeNone, StillStartsOnTheConstraints) {
     EXPECT_NEAR(r.at(0, "x"), 1, 1e-12);
 }
 
-TEST(GravityInATurningFrame, HasNoPotential) {
+TEST(GravityInAPrescribedFrame, HasNoPotential) {
     const TextRun r = run_text(
-        "system g\ncoord a = 0.3\nframe B from N rotate a about z\nparticle P mass 1 kg at O + (1 m)*B.x\ngravity -(9.81 "
-        "m/s^2)*B.y\nrun for 1 s, every 0.1 s\n");
+        "system g\ncoord a = 0.3\nframe B from N rotate a about z\nframe G from N rotate 2*t/(1 s) about z\n"
+        "particle P mass 1 kg at O + (1 m)*B.x\ngravity -(9.81 m/s^2)*G.y\nrun for 1 s, every 0.1 s\n");
     for (std::size_t i = 0; i < r.run.rows(); ++i) EXPECT_EQ(r.at(i, "potential"), 0);
+}
+
+TEST(Friction, ThatChattersEndsInTime) {
+    Derivation d = derive_text(
+        "system fric\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nforce on P = -sign(x')*N.x\nstart x' = 1\nrun for 5\n");
+    const auto r = run(d, {});
+    ASSERT_TRUE(r.has_value());
+    EXPECT_TRUE(d.diagnostics.has(Code::E0805)) << render(d.diagnostics, d.sources);
+    EXPECT_NEAR(r->summary.t_end, 1, 0.1);  // it sticks at t = 1
+    EXPECT_LT(r->summary.steps, 2'000'000u);
+}
+
+TEST(FixedStartValues, AreNotMoved) {
+    Derivation d = derive_text(
+        "system s\ncoord x = 0.6 fixed, y = -0.7 fixed\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint rod: mag(P - O) = "
+        "1\nrun for 1\n");
+    EXPECT_FALSE(run(d, {}).has_value() && !d.diagnostics.has_errors());
+    EXPECT_TRUE(d.diagnostics.has(Code::E0802)) << render(d.diagnostics, d.sources);
+    const TextRun r = run_text(
+        "system s\ncoord x = 0.6 fixed, y = -0.7\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint rod: mag(P - O) = 1\nrun "
+        "for 1\n");
+    EXPECT_EQ(r.at(0, "x"), 0.6);
+    EXPECT_NEAR(r.at(0, "y"), -0.8, 1e-12);
 }
 
 TEST(FarFromTheOrigin, APositionRowStillHolds) {
