@@ -198,7 +198,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
         fmt::print("  {}: {} - {}\n",
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    plural(found->speeds, "speed"), plural(found->rank, "independent row"));
-        if (rows > 0) fmt::print("constraint forces\n{}", constraint_forces_text(*d.dynamics));
+        if (rows > 0) fmt::print("  constraint forces\n{}", constraint_forces_text(*d.dynamics));
         show(found->certificate);
     }
     return finish(d, shared, found.has_value());

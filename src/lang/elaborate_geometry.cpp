@@ -229,8 +229,9 @@ void Elaborator::elaborate_body(const Instance& instance) {
         good = good && about;
         if (about) body.inertia_point = *about;
     }
+    const bool declared_before = bodies_.contains(body.name);  // and told so
     if (frame && center) bodies_[body.name] = {*frame, *center};
-    if (!good) return;
+    if (!good || declared_before) return;
     check_inertia(inertia, entries);
     body.frame = *frame;
     body.center = *center;

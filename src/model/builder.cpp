@@ -155,6 +155,10 @@ void ModelBuilder::particle(std::string name, PointId point, NodeId mass, Span s
 }
 
 void ModelBuilder::body(Body body) {
+    // a body is known by its frame: docs/decisions/009
+    if (body.frame == Model::newtonian() ||
+        std::any_of(model_.bodies.begin(), model_.bodies.end(), [&](const Body& other) { return other.frame == body.frame; }))
+        throw Error(fmt::format("body {} needs a frame of its own", body.name));
     if (!body.inertia_frame.valid()) body.inertia_frame = body.frame;
     if (!body.inertia_point.valid()) body.inertia_point = body.center;
     model_.bodies.push_back(std::move(body));

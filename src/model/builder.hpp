@@ -55,6 +55,7 @@ public:
     FrameId quaternion_frame(std::string name, FrameId parent, std::array<std::size_t, 4> coordinates, Span span = {});
     PointId point(std::string name, NodeId position, Span span = {});
     void particle(std::string name, PointId point, NodeId mass, Span span = {});
+    // its frame must be its own: not the Newtonian one, and no other body's
     void body(Body body);
     void load(Load load);
     // phi = 0; scalar or vector

@@ -92,6 +92,13 @@ std::vector<BadModel> bad_models() {
     add("E0110", 2, 23, with("body B frame N mass 1 mass 2"));
     add("E0110", 2, 14, with("run for 1 s, for 2 s"));
     // names
+    add("E0201", 5, 6,
+        "system s\ncoord x, a\nframe B from N rotate a about z\nbody B frame B mass 1 center at O + x*N.x inertia (1, 1, 1)\n"
+        "body B frame B mass 1 center O inertia (1, 1, 1)\n");
+    add("E0201", 5, 6,
+        "system s\ncoord x, a\nframe B from N rotate a about z\nbody K frame B mass 1 center O inertia (1, 1, 1)\n"
+        "body K frame B mass 1 center O inertia (1, 1, 1)\nparticle P mass 1 at O + x*N.x\n");
+    add("E0201", 5, 10, "system s\ncoord x\npoint P at O + x*N.x\nparticle P mass 1\nparticle P mass 2\n");
     add("E0201", 2, 14, with("param m = 1, m = 2"));
     add("E0201", 2, 7, with("param N = 1"));
     add("E0202", 2, 11, with("param m = mm1"));
