@@ -52,9 +52,10 @@ ReadOptions read_options(const SharedOptions& shared) {
         options.set.insert_or_assign(name, value);  // the last one wins
     }
     const std::map<std::string, std::size_t Limits::*> limits{
-        {"source_bytes", &Limits::source_bytes}, {"include_depth", &Limits::include_depth}, {"nesting", &Limits::nesting},
-        {"statements", &Limits::statements},     {"family_size", &Limits::family_size},     {"nodes", &Limits::nodes},
-        {"diagnostics", &Limits::diagnostics},   {"output_rows", &Limits::output_rows},     {"steps", &Limits::steps}};
+        {"source_bytes", &Limits::source_bytes},  {"include_depth", &Limits::include_depth}, {"nesting", &Limits::nesting},
+        {"statements", &Limits::statements},      {"family_size", &Limits::family_size},     {"nodes", &Limits::nodes},
+        {"diagnostics", &Limits::diagnostics},    {"output_rows", &Limits::output_rows},     {"steps", &Limits::steps},
+        {"solve_entries", &Limits::solve_entries}};
     for (const std::string& text : shared.limit) {
         const auto [name, value] = name_and_number("--limit", text);
         const auto found = limits.find(name);
@@ -117,6 +118,10 @@ int finish(const Derivation& derivation, const SharedOptions& shared, bool json_
 }
 
 void show(const Certificate& c) {
+    if (c.too_large) {
+        fmt::print("  no certificate: the model is too large for the dense formulations\n");
+        return;
+    }
     if (!c.enough) {
         fmt::print("  no certificate: only {} of {} random states could be brought onto the constraints (seed {})\n", c.states,
                    c.tried, c.seed);
@@ -129,8 +134,8 @@ void show(const Certificate& c) {
     for (std::size_t i = 1; i < c.formulations.size(); ++i) {
         const FormulationAgreement& f = c.formulations[i];
         if (f.not_applicable.empty())
-            fmt::print("    {:<15} {:>8.1e} {:>8.1e}   {:>8.1e} {:>8.1e}   ({})\n", f.name, f.acceleration, f.force,
-                       f.acceleration_wide, f.force_wide, f.source);
+            fmt::print("    {:<15} {:>8.1e} {:>8.1e}   {}   ({})\n", f.name, f.acceleration, f.force,
+                       c.wide ? fmt::format("{:>8.1e} {:>8.1e}", f.acceleration_wide, f.force_wide) : "(double only)", f.source);
         else
             fmt::print("    {:<15} not applicable: {}\n", f.name, f.not_applicable);
     }
@@ -146,8 +151,8 @@ Json certificate_json(const Certificate& c) {
                         {"acceleration_50_digits", f.acceleration_wide},
                         {"force", f.force},
                         {"force_50_digits", f.force_wide}});
-    return {{"states", c.states},  {"tried", c.tried},   {"seed", c.seed},
-            {"enough", c.enough},  {"largest", c.worst}, {"largest_50_digits", c.worst_wide},
+    return {{"states", c.states},       {"tried", c.tried},         {"seed", c.seed},     {"enough", c.enough},
+            {"too_large", c.too_large}, {"with_50_digits", c.wide}, {"largest", c.worst}, {"largest_50_digits", c.worst_wide},
             {"formulations", list}};
 }
 

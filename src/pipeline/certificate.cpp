@@ -130,6 +130,10 @@ std::vector<std::vector<double>> random_consistent_states(const ConstrainedDynam
 Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, const CertificateOptions& options) {
     Certificate out;
     out.seed = options.seed;
+    const std::size_t size = d.model->speeds.size() + d.rows.size();
+    out.wide = size <= options.largest_wide;
+    out.too_large = size > options.largest;
+    if (out.too_large) return out;
     const std::vector<std::vector<double>> states = random_consistent_states(d, lowered, options, out.tried);
     out.states = states.size();
     out.enough = states.size() >= options.states;
@@ -142,8 +146,9 @@ Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
         out.formulations.push_back({std::string(row.name), std::string(row.source), "", 0, 0, 0, 0});
     }
     compare<double>(programs, states, out.formulations, &FormulationAgreement::acceleration, &FormulationAgreement::force);
-    compare<Digits50>(programs, states, out.formulations, &FormulationAgreement::acceleration_wide,
-                      &FormulationAgreement::force_wide);
+    if (out.wide)
+        compare<Digits50>(programs, states, out.formulations, &FormulationAgreement::acceleration_wide,
+                          &FormulationAgreement::force_wide);
     const auto larger = [](double a, double b) { return !(b <= a) ? b : a; };
     for (const FormulationAgreement& f : out.formulations) {
         if (!f.not_applicable.empty()) continue;

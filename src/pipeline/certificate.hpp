@@ -14,6 +14,9 @@ struct CertificateOptions {
     std::size_t states = 100;
     std::size_t tries = 10'000;
     std::uint64_t seed = 1;
+    // the dense formulations cost the cube of speeds + rows: beyond these sizes without fifty digits, and without a certificate
+    std::size_t largest_wide = 24;
+    std::size_t largest = 150;
 };
 
 struct FormulationAgreement {
@@ -30,6 +33,8 @@ struct Certificate {
     std::size_t tried = 0;
     std::uint64_t seed = 0;
     bool enough = false;
+    bool wide = true;        // compared with fifty digits too
+    bool too_large = false;  // not attempted
     std::vector<FormulationAgreement> formulations;
     double worst = 0, worst_wide = 0;  // of accelerations and forces over all formulations
 };

@@ -402,6 +402,16 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Kinematics& kin = *d.kinematics;
     LoweredMotion out;
 
+    if (const std::size_t entries = d.rows.size() * m.speeds.size(); entries > options.solve_entries) {
+        diagnostics.add(
+            {Code::E0715,
+             {},
+             fmt::format("{} constraint rows on {} speeds are too many for the dense solve", d.rows.size(), m.speeds.size()),
+             fmt::format("{} entries", entries),
+             fmt::format("at most {}", options.solve_entries),
+             "make the family smaller, or raise it with --limit solve_entries=N"});
+        return result;
+    }
     if (options.for_run)
         for (const Input& input : m.inputs)
             if (!input.value)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/formulations.hpp"
 #include "report/run_record.hpp"
@@ -13,7 +14,8 @@ namespace appell {
 
 struct LowerMotionOptions {
     Formulation formulation = Formulation::multipliers;
-    double from = 0;       // start time
+    double from = 0;  // start time
+    std::size_t solve_entries = Limits{}.solve_entries;
     bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
 };
 

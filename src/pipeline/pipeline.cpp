@@ -21,6 +21,7 @@ void add_limit(Diagnostics& diagnostics, const NodeLimitReached& limit) {
 
 Derivation derive(const ModelText& text) {
     Derivation out;
+    out.limits = text.options.limits;
     try {
         out.timer.start("read");
         Result<Model> model = read_model(text.name, text.text, text.include, text.options, out.sources);
@@ -42,8 +43,8 @@ Derivation derive(const ModelText& text) {
 namespace {
 
 std::optional<Check> check_dynamics(Derivation& derivation) {
-    Result<LoweredMotion> lowered =
-        lower_motion(*derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, false});
+    Result<LoweredMotion> lowered = lower_motion(
+        *derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, derivation.limits.solve_entries, false});
     derivation.diagnostics.append(lowered.diagnostics);
     if (!lowered.ok()) return std::nullopt;
     const Model& m = *derivation.model;
@@ -103,8 +104,9 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     try {
         derivation.timer.start("lower");
         const std::string name = wanted.formulation.value_or(m.run.formulation);
-        Result<LoweredMotion> lowered =
-            lower_motion(*derivation.dynamics, {find_formulation(name).value_or(Formulation::multipliers), out.options.t0, true});
+        Result<LoweredMotion> lowered = lower_motion(
+            *derivation.dynamics,
+            {find_formulation(name).value_or(Formulation::multipliers), out.options.t0, derivation.limits.solve_entries, true});
         derivation.diagnostics.append(lowered.diagnostics);
         out.formulation = name;
         if (!lowered.ok()) {

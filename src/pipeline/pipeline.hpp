@@ -32,6 +32,7 @@ struct Derivation {
     std::shared_ptr<const Model> model;
     std::optional<ConstrainedDynamics> dynamics;
     PhaseTimer timer;
+    Limits limits;
 
     [[nodiscard]] bool ok() const { return dynamics.has_value() && !diagnostics.has_errors(); }
 };

@@ -90,6 +90,19 @@ TEST(OffTheManifold, TheFullOrderFormsStillAgree) {
     }
 }
 
+TEST(Certificate, KnowsItsSizes) {
+    const auto chain = [](int n) {
+        return "system c\nsize n = " + std::to_string(n) +
+               "\nfor i in 1..n\n  coord x[i] = 0.1*i\n  particle P[i] mass 1 at O + x[i]*N.x\nend\n";
+    };
+    EXPECT_TRUE(certificate_of(chain(24)).wide);
+    const Certificate middle = certificate_of(chain(40));
+    EXPECT_TRUE(middle.enough);
+    EXPECT_FALSE(middle.wide);
+    EXPECT_LT(middle.worst, 1e-11);
+    EXPECT_TRUE(certificate_of(chain(151)).too_large);
+}
+
 TEST(Runs, EveryFormulationGivesTheSamePath) {
     const TextRun reference = run_text(gallery_text("perpendicular_pucks"));
     for (const FormulationInfo& row : all_formulations()) {

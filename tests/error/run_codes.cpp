@@ -75,6 +75,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0610,
         "system bad\ncoord e0 = 1, e1, e2, e3\nframe B from N quaternion (e0, e1, e2, e3)\nbody B frame B mass 1 center O "
         "inertia (1, 2, 3)\nstart e3' = 1");
+    add(Code::E0715, particle("constraint a: x' = 0\nconstraint b: y' = 0")).read.limits.solve_entries = 3;
     add(Code::E0714, particle("gravity -(g/(1 m))*x*N.x"));
     add(Code::E0203, particle("output energy = x"));
     add(Code::E0713,
