@@ -156,6 +156,37 @@ Json certificate_json(const Certificate& c) {
             {"formulations", list}};
 }
 
+void show(const ClaimResults& results) {
+    if (results.claims.empty()) return;
+    fmt::print("  claims, tested at random consistent states {}\n", results.wide ? "with 50 digits" : "in double precision");
+    for (const ClaimResult& c : results.claims) {
+        const std::string_view verdict = !c.tested               ? "NOT TESTED"
+                                         : c.holds && c.misprint ? "HOLDS, though stated as a misprint"
+                                         : c.holds               ? "holds"
+                                         : c.misprint            ? "misprint: fails, as stated"
+                                                                 : "FAILS";
+        fmt::print("    {}: {} ({} states, largest relative difference {:.1e})\n", c.label, verdict, c.states, c.residual);
+        if (!c.holds && c.tested && !c.hint.empty()) fmt::print("      {}\n", c.hint);
+    }
+}
+
+Json claims_json(const ClaimResults& results) {
+    Json list = Json::array();
+    for (const ClaimResult& c : results.claims) {
+        Json entry{{"label", c.label}, {"text", c.text},     {"misprint", c.misprint}, {"tested", c.tested},
+                   {"holds", c.holds}, {"states", c.states}, {"residual", c.residual}};
+        if (c.tested && !c.holds) {
+            entry["entry"] = c.entry;
+            entry["left"] = c.left;
+            entry["right"] = c.right;
+            entry["state"] = c.state;
+            entry["hint"] = c.hint;
+        }
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
 // Plots of an earlier run into the same folder would be taken for plots of this one: NN_name.svg that this run did not write.
 void remove_older_plots(const std::string& folder, const std::vector<std::string>& plots) {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -184,10 +215,12 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                  {"speeds", found->speeds},
                  {"position_rows", found->position_rows},
                  {"velocity_rows", found->velocity_rows},
+                 {"acceleration_rows", found->acceleration_rows},
                  {"independent_rows", found->rank},
                  {"freedoms", found->freedoms},
                  {"constraint_forces", Json::parse(constraint_forces_json(*d.dynamics))},
                  {"certificate", certificate_json(found->certificate)},
+                 {"claims", claims_json(found->claims)},
                  {"diagnostics", Json::parse(diagnostics_json(d.diagnostics, d.sources))}};
         fmt::print("{}\n", out.dump(2));
     } else if (found) {
@@ -197,14 +230,17 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                    found->quaternions ? fmt::format(" ({} kept at unit norm)", plural(found->quaternions, "quaternion")) : "");
         for (const ConstraintRow& row : d.dynamics->rows)
             fmt::print("  constraint {}: {} ({} level)\n", row.name, m.constraints[row.constraint].text,
-                       row.level == Level::position ? "position" : "velocity");
-        const std::size_t rows = found->position_rows + found->velocity_rows;
+                       row.level == Level::position   ? "position"
+                       : row.level == Level::velocity ? "velocity"
+                                                      : "acceleration");
+        const std::size_t rows = found->position_rows + found->velocity_rows + found->acceleration_rows;
         if (rows > 0) fmt::print("  {}, {} independent at the start\n", plural(rows, "constraint row"), found->rank);
         fmt::print("  {}: {} - {}\n",
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    plural(found->speeds, "speed"), plural(found->rank, "independent row"));
         if (rows > 0) fmt::print("  constraint forces\n{}", constraint_forces_text(*d.dynamics));
         show(found->certificate);
+        show(found->claims);
     }
     return finish(d, shared, found.has_value());
 }

@@ -8,6 +8,7 @@
 #include "dynam/constraint_rows.hpp"
 #include "dynam/inertia_sums.hpp"
 #include "dynam/loads.hpp"
+#include "dynam/nonideal.hpp"
 #include "expr/dependence.hpp"
 #include "expr/print.hpp"
 
@@ -84,6 +85,38 @@ NodeId half(Graph& g, NodeId product) { return g.mul(g.constant(0.5), product); 
 
 }  // namespace
 
+std::optional<std::uint32_t> ConstrainedDynamics::speed_of(SymbolId symbol) const {
+    const NodeId node = graph().symbol_node(symbol);
+    for (std::uint32_t i = 0; i < model->speeds.size(); ++i)
+        if (model->speeds[i].u == symbol || model->speeds[i].definition == node) return i;
+    return std::nullopt;
+}
+
+namespace {
+
+// the user's independent speeds must be as many as the rows leave
+void choose_independent(ConstrainedDynamics& d, Diagnostics& diagnostics) {
+    const Model& m = *d.model;
+    if (m.independent.empty()) return;
+    for (const SymbolId symbol : m.independent) {
+        if (const auto speed = d.speed_of(symbol)) {
+            d.independent.push_back(*speed);
+            continue;
+        }
+        diagnostics.add({Code::E0611, m.independent_span,
+                         fmt::format("{} is no speed of this model", d.graph().symbol(symbol).name),
+                         d.graph().symbol(symbol).name, "speeds", "name the speeds that are declared"});
+    }
+    for (std::uint32_t i = 0; i < m.speeds.size(); ++i)
+        if (std::find(d.independent.begin(), d.independent.end(), i) == d.independent.end()) d.dependent.push_back(i);
+    if (d.dependent.size() > d.rows.size() && !diagnostics.has_errors())
+        diagnostics.add({Code::E0611, m.independent_span, fmt::format("{} independent speeds are too few", d.independent.size()),
+                         fmt::format("{} speeds, {} constraint rows", m.speeds.size(), d.rows.size()),
+                         fmt::format("at least {}", m.speeds.size() - d.rows.size()), ""});
+}
+
+}  // namespace
+
 Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) {
     Result<ConstrainedDynamics> result;
     auto kinematics = Kinematics::derive(model);
@@ -141,6 +174,8 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     dynamics.kinetic_energy = g.sum(kinetic_terms);
     dynamics.potential_energy = g.sum(potential_terms);
     derive_constraint_rows(dynamics, result.diagnostics);
+    choose_independent(dynamics, result.diagnostics);
+    if (!result.diagnostics.has_errors()) derive_nonideal(dynamics, result.diagnostics);
 
     // loads must be functions of q, u, t alone
     const auto symbols = symbols_in(g, dynamics.f);

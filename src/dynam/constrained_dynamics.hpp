@@ -3,11 +3,14 @@
 //     q' = K u + k                     Kinematics
 //     M u' = f                         M from partial velocities, f = active forces - bias
 //     A u' = b                         every constraint row, whatever its level and however nonlinear in u
+//     C(q, u, t, lambda)               nonideal force of the constraints, where the user states one
+//     D                                directions of the actuators that keep the servo rows
 //
 // K, M and A are sparse: structural zeros are never stored.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,15 +20,16 @@
 
 namespace appell {
 
-enum class Level { position, velocity };
+enum class Level { position, velocity, acceleration };
 
 struct ConstraintRow {
     std::string name;        // the constraint's name, with ", x" for a component of a vector equation
     std::size_t constraint;  // index in the model
     Level level;
     NodeId position;  // phi(q, t) of a position row; invalid otherwise
-    NodeId velocity;  // phi(q, u, t); the time derivative of a position row
+    NodeId velocity;  // phi(q, u, t); the time derivative of a position row; invalid for an acceleration row
     SymbolId multiplier;
+    bool by_actuators = false;  // a servo row: no force along A' keeps it
 };
 
 struct ConstrainedDynamics {
@@ -38,10 +42,23 @@ struct ConstrainedDynamics {
     SparseMatrix A;
     std::vector<NodeId> b;
 
+    std::vector<NodeId> C;            // by speed; empty without nonideal forces
+    bool C_of_ideal = false;          // it depends on what the multipliers were without it
+    bool C_of_reaction = false;       // it depends on the multipliers themselves
+    SparseMatrix D;                   // speeds x actuators
+    std::vector<SymbolId> actuators;  // their magnitudes
+
+    std::vector<NodeId> added_force;  // part of f that is no load: laws and actuators, once they are given (realised.hpp)
+
+    // the user's choice of speeds (indices), or empty; then the rest, in order
+    std::vector<std::uint32_t> independent, dependent;
+
     NodeId kinetic_energy;    // of q, u, t
     NodeId potential_energy;  // of gravity, springs and potentials; zero without any
 
     [[nodiscard]] Graph& graph() const { return *model->graph; }
+    // the speed that a symbol stands for: u, or a rate q' that is a speed; none otherwise
+    [[nodiscard]] std::optional<std::uint32_t> speed_of(SymbolId symbol) const;
 };
 
 [[nodiscard]] Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model);

@@ -58,8 +58,12 @@ public:
         for (std::size_t i = 0; i < m_.coordinates.size(); ++i) {
             coordinate_[m_.coordinates[i].q] = static_cast<std::uint32_t>(i);
             coordinate_[m_.coordinates[i].rate] = static_cast<std::uint32_t>(i);
+            coordinate_[m_.coordinates[i].rate2] = static_cast<std::uint32_t>(i);
         }
-        for (std::size_t i = 0; i < m_.speeds.size(); ++i) speed_[m_.speeds[i].u] = static_cast<std::uint32_t>(i);
+        for (std::size_t i = 0; i < m_.speeds.size(); ++i) {
+            speed_[m_.speeds[i].u] = static_cast<std::uint32_t>(i);
+            speed_[m_.speeds[i].rate] = static_cast<std::uint32_t>(i);
+        }
     }
 
     ConstraintForces row(std::size_t index) {
@@ -70,8 +74,9 @@ public:
         bool whole = !gradient.derivative.valid();
         const char* why = whole ? k_cancelled : k_derivative;
         for (const auto& [symbol, value] : gradient.vectors)
-            whole = whole && (row.level == Level::velocity ? at_velocity_level(symbol, value, out)
-                                                           : at_position_level(symbol, value, out));
+            whole = whole && (row.level == Level::position   ? at_position_level(symbol, value, out)
+                              : row.level == Level::velocity ? at_velocity_level(symbol, value, out)
+                                                             : at_acceleration_level(symbol, value, out));
         std::vector<std::string> bare;
         for (const auto& [symbol, value] : gradient.scalars) whole = whole && beside(symbol, value, row.level, out, bare);
         drop_what_rests(out);
@@ -107,6 +112,16 @@ private:
         }
     }
 
+    // a = ... and alpha = ... take the place of v and omega; velocities are held fixed as well
+    bool at_acceleration_level(VectorSymbolId id, NodeId value, ConstraintForces& out) {
+        const VectorSymbolInfo& symbol = g_.vector_symbol(id);
+        switch (static_cast<VectorKind>(symbol.kind)) {
+            case VectorKind::acceleration: add_force(g_, out.forces, {PointId(symbol.first), {}, value}); return true;
+            case VectorKind::alpha: add_torque(g_, out.torques, {FrameId(symbol.first), value}); return true;
+            default: return true;
+        }
+    }
+
     bool at_position_level(VectorSymbolId id, NodeId value, ConstraintForces& out) {
         const VectorSymbolInfo symbol = g_.vector_symbol(id);
         switch (static_cast<VectorKind>(symbol.kind)) {
@@ -121,9 +136,12 @@ private:
     // the part of bare symbols: d phi/du, d phi/dq' K, or d phi/dq K
     bool beside(SymbolId symbol, NodeId written_value, Level level, ConstraintForces& out, std::vector<std::string>& bare) {
         const SymbolKind kind = g_.symbol(symbol).kind;
-        const bool speed = kind == SymbolKind::speed, rate = kind == SymbolKind::coordinate_rate;
-        if (level == Level::position && (speed || rate)) return false;
-        if (!speed && kind != (level == Level::velocity ? SymbolKind::coordinate_rate : SymbolKind::coordinate)) return true;
+        if (level == Level::position && (kind == SymbolKind::speed || kind == SymbolKind::coordinate_rate)) return false;
+        const bool speed = kind == (level == Level::acceleration ? SymbolKind::speed_rate : SymbolKind::speed);
+        const SymbolKind by = level == Level::acceleration ? SymbolKind::coordinate_rate2
+                              : level == Level::velocity   ? SymbolKind::coordinate_rate
+                                                           : SymbolKind::coordinate;
+        if (!speed && kind != by) return true;
         const NodeId value = kin_.resolve(written_value);
         if (g_.is_constant(value, 0)) return true;
         bare.push_back(g_.symbol(symbol).name);
@@ -186,6 +204,7 @@ std::vector<ConstraintForces> constraint_forces(const ConstrainedDynamics& d) {
     std::vector<ConstraintForces> out;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const ConstraintForces& row = rows[i];
+        if (d.rows[i].by_actuators) continue;
         const NodeId lambda = g.symbol_node(d.rows[i].multiplier);
         if (out.empty() || out.back().constraint != row.constraint) {
             out.emplace_back();

@@ -1,7 +1,10 @@
 #include "dynam/constraint_rows.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "expr/linear_split.hpp"
 #include "expr/print.hpp"
 #include "expr/sweep.hpp"
 #include "tape/zero_test.hpp"
@@ -60,6 +63,7 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
     const std::vector<bool> zero = identically_zero(g, components);
 
     Sweep sweep;
+    std::vector<NodeId> written;  // by row
     std::size_t component = 0;
     for (const Equation& e : equations) {
         const Constraint& c = m.constraints[e.constraint];
@@ -71,14 +75,13 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
             continue;
         }
         const unsigned kinds = kinds_in(g, sweep, e.phi);
-        if (kinds & (bit(SymbolKind::speed_rate) | bit(SymbolKind::multiplier) | bit(SymbolKind::other))) {
-            diagnostics.add({Code::E0705, c.span,
-                             fmt::format("constraint {} contains accelerations or constraint forces", c.name), to_text(g, e.phi),
-                             "an equation of positions or velocities", "integrate it once by hand, or state it on velocities"});
+        if (kinds & (bit(SymbolKind::multiplier) | bit(SymbolKind::other))) {
+            diagnostics.add({Code::E0705, c.span, fmt::format("constraint {} contains constraint forces", c.name),
+                             to_text(g, e.phi), "an equation of positions, velocities or accelerations", ""});
             continue;
         }
-        const bool velocity = kinds & bit(SymbolKind::speed);
-        if (!velocity && !(kinds & bit(SymbolKind::coordinate))) {
+        const bool acceleration = kinds & bit(SymbolKind::speed_rate), velocity = kinds & bit(SymbolKind::speed);
+        if (!acceleration && !velocity && !(kinds & bit(SymbolKind::coordinate))) {
             const auto value = g.constant_value(e.phi);
             const bool never = value && *value != 0;
             diagnostics.add({never ? Code::E0704 : Code::E0703, c.span,
@@ -88,27 +91,56 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
                              "check the names in it; a relation between parameters belongs into `param`"});
             continue;
         }
-        ConstraintRow row{e.name, e.constraint, velocity ? Level::velocity : Level::position, {}, {}, e.multiplier};
-        row.position = velocity ? NodeId{} : e.phi;
-        row.velocity = velocity ? e.phi : kin.rate_bias(e.phi);
+        const Level level = acceleration ? Level::acceleration : velocity ? Level::velocity : Level::position;
+        ConstraintRow row{e.name, e.constraint, level, {}, {}, e.multiplier, !c.actuators.empty()};
+        if (level == Level::position) row.position = e.phi;
+        if (level == Level::velocity) row.velocity = e.phi;
+        if (level == Level::position) row.velocity = kin.rate_bias(e.phi);
         dynamics.rows.push_back(std::move(row));
+        written.push_back(e.phi);
     }
 
-    // A = d phi / d u and b = -(d phi / dt with u' = 0): linear in u' whatever the nonlinearity in u
-    std::vector<SymbolId> speeds;
-    for (const Speed& s : m.speeds) speeds.push_back(s.u);
-    std::vector<NodeId> phi;
-    for (const ConstraintRow& row : dynamics.rows) phi.push_back(row.velocity);
-    dynamics.A = jacobian(g, phi, speeds, DerivativeMode::automatic);
-    for (const NodeId p : phi) dynamics.b.push_back(g.neg(kin.rate_bias(p)));
+    // A = d phi / d u and b = -(d phi / dt with u' = 0): linear in u' whatever the nonlinearity in u. A row written on
+    // accelerations must be linear in them, and is split.
+    std::vector<SymbolId> speeds, rates;
+    for (const Speed& s : m.speeds) {
+        speeds.push_back(s.u);
+        rates.push_back(s.rate);
+    }
+    std::vector<NodeId> on_speeds, on_rates;
+    std::vector<std::uint32_t> speed_rows, rate_rows;
+    for (std::uint32_t i = 0; i < dynamics.rows.size(); ++i) {
+        const bool acceleration = dynamics.rows[i].level == Level::acceleration;
+        (acceleration ? on_rates : on_speeds).push_back(acceleration ? written[i] : dynamics.rows[i].velocity);
+        (acceleration ? rate_rows : speed_rows).push_back(i);
+    }
+    dynamics.A = {dynamics.rows.size(), speeds.size(), {}};
+    dynamics.b.resize(dynamics.rows.size());
+    const SparseMatrix gradient = jacobian(g, on_speeds, speeds, DerivativeMode::automatic);
+    for (const SparseEntry& e : gradient.entries) dynamics.A.entries.push_back({speed_rows[e.row], e.column, e.value});
+    for (std::size_t i = 0; i < on_speeds.size(); ++i) dynamics.b[speed_rows[i]] = g.neg(kin.rate_bias(on_speeds[i]));
+    const LinearSplit split = split_linear(g, on_rates, rates);
+    if (split.failure) {
+        const ConstraintRow& row = dynamics.rows[rate_rows[split.failure->root]];
+        diagnostics.add({Code::E0722, m.constraints[row.constraint].span,
+                         fmt::format("constraint {} is not linear in the accelerations", row.name),
+                         to_text(g, split.failure->term), "an equation linear in u', x'' and acc(P)",
+                         "no force direction belongs to it: d'Alembert's principle for such constraints is not settled, and "
+                         "its equations have several branches"});
+        return;
+    }
+    for (const SparseEntry& e : split.coefficients.entries) dynamics.A.entries.push_back({rate_rows[e.row], e.column, e.value});
+    for (std::size_t i = 0; i < on_rates.size(); ++i) dynamics.b[rate_rows[i]] = g.neg(split.remainders[i]);
+    std::stable_sort(dynamics.A.entries.begin(), dynamics.A.entries.end(),
+                     [](const SparseEntry& x, const SparseEntry& y) { return x.row < y.row; });
 
     // a row whose gradient vanishes identically (e.g. a difference of equal velocities) restricts nothing
-    std::vector<bool> has_entry(phi.size(), false);
+    std::vector<bool> has_entry(written.size(), false);
     for (const SparseEntry& e : dynamics.A.entries) has_entry[e.row] = true;
-    for (std::size_t i = 0; i < phi.size(); ++i)
+    for (std::size_t i = 0; i < written.size(); ++i)
         if (!has_entry[i])
             diagnostics.add({Code::E0703, m.constraints[dynamics.rows[i].constraint].span,
-                             fmt::format("constraint {} restricts no speed", dynamics.rows[i].name), to_text(g, phi[i]),
+                             fmt::format("constraint {} restricts no speed", dynamics.rows[i].name), to_text(g, written[i]),
                              "an equation that restricts positions or velocities", ""});
 }
 

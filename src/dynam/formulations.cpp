@@ -4,6 +4,7 @@
 
 #include "dynam/gibbs_appell.hpp"
 #include "dynam/multipliers.hpp"
+#include "dynam/realised.hpp"
 
 namespace appell {
 
@@ -28,9 +29,14 @@ std::optional<Formulation> find_formulation(std::string_view name) {
     return std::nullopt;
 }
 
-ConstrainedSolve formulate(const ConstrainedDynamics& dynamics, Formulation formulation) {
-    if (formulation == Formulation::gibbs_appell) return gibbs_appell_form(dynamics);
-    ConstrainedSolve solve = multipliers_form(dynamics);
+std::vector<ConstrainedSolve> formulate(const ConstrainedDynamics& dynamics, Formulation formulation) {
+    Realisation realisation = realise(dynamics);
+    std::vector<ConstrainedSolve> solves = std::move(realisation.before);
+    if (formulation == Formulation::gibbs_appell) {
+        solves.push_back(gibbs_appell_form(realisation.ideal));
+        return solves;
+    }
+    ConstrainedSolve solve = multipliers_form(realisation.ideal);
     switch (formulation) {
         case Formulation::minimal: solve.kind = SolveKind::minimal; break;
         case Formulation::nonminimal: solve.kind = SolveKind::nonminimal; break;
@@ -38,7 +44,11 @@ ConstrainedSolve formulate(const ConstrainedDynamics& dynamics, Formulation form
         case Formulation::ukp: solve.kind = SolveKind::ukp; break;
         default: break;
     }
-    return solve;
+    // the user's partition is one of all rows; where actuators keep some it is not one of the others
+    const bool partition = formulation == Formulation::minimal || formulation == Formulation::nonminimal;
+    if (partition && realisation.ideal.rows.size() == dynamics.rows.size()) solve.independent = dynamics.independent;
+    solves.push_back(std::move(solve));
+    return solves;
 }
 
 }  // namespace appell

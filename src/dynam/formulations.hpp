@@ -23,6 +23,7 @@ struct FormulationInfo {
 [[nodiscard]] std::span<const FormulationInfo> all_formulations();
 [[nodiscard]] std::optional<Formulation> find_formulation(std::string_view name);
 
-[[nodiscard]] ConstrainedSolve formulate(const ConstrainedDynamics& dynamics, Formulation formulation);
+// The solves of a program, the last of which gives u' and the multipliers; laws and actuators come before it.
+[[nodiscard]] std::vector<ConstrainedSolve> formulate(const ConstrainedDynamics& dynamics, Formulation formulation);
 
 }  // namespace appell

@@ -48,7 +48,9 @@ std::vector<NodeId> generalized_active_forces(const ConstrainedDynamics& d) {
     for (const Particle& p : d.model->particles) weigh(p.point, p.mass);
     for (const Body& b : d.model->bodies) weigh(b.center, b.mass);
     sums.finish();
-    return sums.generalized_forces();
+    std::vector<NodeId> forces = sums.generalized_forces();
+    for (std::size_t i = 0; i < d.added_force.size(); ++i) forces[i] = g.add(forces[i], d.added_force[i]);
+    return forces;
 }
 
 ConstrainedSolve gibbs_appell_form(const ConstrainedDynamics& d) {

@@ -99,4 +99,12 @@ ResolvedLoads add_loads(Kinematics& kinematics, InertiaSums& sums) {
     return visitor.result();
 }
 
+std::vector<NodeId> generalized_forces(Kinematics& kinematics, std::span<const Action> actions) {
+    InertiaSums sums(kinematics);
+    LoadVisitor visitor(kinematics, sums);
+    for (const Action& action : actions) std::visit(visitor, action);
+    sums.finish();
+    return sums.generalized_forces();
+}
+
 }  // namespace appell

@@ -1,6 +1,9 @@
 // Loads resolved into resultants: forces at points, torques on bodies, generalized forces, and the potential energy behind them.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "dynam/inertia_sums.hpp"
 #include "kinem/kinematics.hpp"
 
@@ -13,5 +16,8 @@ struct ResolvedLoads {
 
 // Adds everything but gravity to the sums.
 [[nodiscard]] ResolvedLoads add_loads(Kinematics& kinematics, InertiaSums& sums);
+
+// Generalized forces of some actions, by speed.
+[[nodiscard]] std::vector<NodeId> generalized_forces(Kinematics& kinematics, std::span<const Action> actions);
 
 }  // namespace appell

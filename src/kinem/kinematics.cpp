@@ -378,7 +378,8 @@ void Kinematics::make_resolver() {
                                       return {{add(g, full_rate(v), cross(g, omega(v.frame), v))}};
                                   }
                                   case VectorKind::constraint_force:
-                                  case VectorKind::constraint_torque: break;  // put in by whoever knows the constraints
+                                  case VectorKind::constraint_torque:
+                                  case VectorKind::quantity: break;  // put in by whoever knows the dynamics
                               }
                               throw Error("unknown kind of vector symbol");
                           },

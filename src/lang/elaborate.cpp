@@ -30,8 +30,9 @@ std::optional<Model> Elaborator::run() {
         if (kind == EntityKind::frame || kind == EntityKind::point || kind == EntityKind::body || kind == EntityKind::speed)
             resolve(i);
     }
-    for (std::uint32_t i = 0; i < entities_.size(); ++i)
-        if (entities_[i].kind == EntityKind::constraint) resolve(i);
+    for (const EntityKind kind : {EntityKind::actuator, EntityKind::constraint})
+        for (std::uint32_t i = 0; i < entities_.size(); ++i)
+            if (entities_[i].kind == kind) resolve(i);
     for (std::uint32_t i = 0; i < entities_.size(); ++i) resolve(i);
     elaborate_rest();
     refuse_unsupported();
@@ -216,6 +217,7 @@ void Elaborator::elaborate(Entity& entity) {
         case EntityKind::point: elaborate_point(entity); break;
         case EntityKind::body: elaborate_body_name(entity); break;
         case EntityKind::constraint: elaborate_constraint(entity); break;
+        case EntityKind::actuator: elaborate_actuator(entity); break;
         case EntityKind::output: elaborate_output(entity); break;
         case EntityKind::newtonian:
         case EntityKind::origin:
@@ -247,6 +249,15 @@ void Elaborator::elaborate_rest() {
         }
         flush_attempt();
     }
+    each(StatementKind::nonideal, &Elaborator::elaborate_nonideal);
+    each(StatementKind::independent, &Elaborator::elaborate_independent);
+    each(StatementKind::evidence, &Elaborator::elaborate_evidence);
+    // claims keep the order of the file
+    for (const Instance& instance : instances_)
+        if (instance.statement->kind == StatementKind::claim || instance.statement->kind == StatementKind::misprint) {
+            elaborate_claim(instance);
+            flush_attempt();
+        }
     each(StatementKind::start, &Elaborator::elaborate_start);
     each(StatementKind::run, &Elaborator::elaborate_run);
     each(StatementKind::plot, &Elaborator::elaborate_plot);

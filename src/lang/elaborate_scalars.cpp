@@ -1,5 +1,6 @@
 // Scalars: what an expression is worth in its place, and the declarations of parameters, inputs, coordinates, speeds, lets and
 // functions.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -34,6 +35,26 @@ std::vector<Value> Elaborator::evaluate_tuple(const SyntaxExpr& expr, std::size_
         return {};
     }
     return values;
+}
+
+std::vector<Value> Elaborator::evaluate_matrix(const SyntaxExpr& expr, std::size_t& columns, std::uint32_t environment,
+                                               const Place& place) {
+    std::vector<std::size_t> rows;
+    Evaluation evaluation(*this, environment, place);
+    std::vector<Value> values = evaluation.run_matrix(expr, rows);
+    for (const Value& value : values) {
+        if (value.poison()) return {};
+        if (value.type == ValueType::scalar) continue;
+        fail(Code::E0401, expr.span, "the entries of a matrix are scalars", std::string(describe(value.type)), "a scalar");
+        return {};
+    }
+    columns = rows.empty() ? 0 : rows.front();
+    if (rows.empty()) return values;
+    const SyntaxNode& last = expr.nodes.back();
+    const bool even = std::all_of(rows.begin(), rows.end(), [&](std::size_t length) { return length == columns; });
+    if (last.kind == SyntaxKind::tuple && last.count == rows.size() && even) return values;
+    fail(Code::E0401, expr.span, "a matrix is a list of rows of the same length", {}, "((a, b), (c, d))");
+    return {};
 }
 
 Value Elaborator::scalar(const SyntaxExpr& expr, std::uint32_t environment, const Place& place, std::optional<Dimension> expected,

@@ -1,6 +1,7 @@
 // Loads, constraints, start values, outputs, plots and the plan of the run.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,26 +23,42 @@ void Elaborator::elaborate_gravity(const Instance& instance) {
     if (!value.poison()) builder_->load({GravityLoad{value.node}, written(instance.statement->span), instance.statement->span});
 }
 
-void Elaborator::elaborate_force(const Instance& instance) {
-    const Statement& statement = *instance.statement;
-    const std::uint32_t environment = instance.environment;
-    const Value force = vector(statement.find(Role::value)->expr, environment, places::load, k_force, "a force");
-    const SyntaxName& name = statement.find(Role::on)->name;
-    const Part* at = statement.find(Role::at);
-    const Part* from = statement.find(Role::from);
+std::optional<std::vector<Action>> Elaborator::action(std::string_view kind, const SyntaxName& on, const Part* at,
+                                                      const Part* from, const Value& value, std::uint32_t environment) {
+    if (kind == "load") {
+        const std::string full = full_name(on, environment);
+        if (full.empty()) return {};
+        const Entity* entity = lookup(full, on.name, on.span);
+        if (entity == nullptr) return {};
+        if (entity->kind != EntityKind::speed || on.primes > 0) {
+            fail(Code::E0401, on.span, "a generalized force acts on a speed",
+                 fmt::format("{} `{}`", describe(entity->kind), full), "a speed",
+                 entity->kind == EntityKind::coordinate ? fmt::format("declare one: speed u = {}'", full) : "");
+            return {};
+        }
+        if (value.poison()) return {};
+        return std::vector<Action>{GeneralizedLoad{entity->index, value.node}};
+    }
+    if (kind == "torque") {
+        const auto body = frame_of(on, environment);
+        std::optional<FrameId> reaction = FrameId{};
+        if (from != nullptr) reaction = frame_of(from->name, environment);
+        if (value.poison() || !body || !reaction) return {};
+        return std::vector<Action>{TorqueLoad{*body, *reaction, value.node}};
+    }
     ForceLoad load;
-    bool good = !force.poison();
-    const Value on = value_of(name, environment, places::anywhere);
-    if (on.type == ValueType::point) {
-        load.point = PointId(on.first);
+    bool good = !value.poison();
+    const Value target = value_of(on, environment, places::anywhere);
+    if (target.type == ValueType::point) {
+        load.point = PointId(target.first);
         if (at != nullptr) {
             fail(Code::E0401, at->span, "only a force on a body is given a point by `at`", "a force on a point",
                  "a force on a body");
             good = false;
         }
-    } else if (on.type == ValueType::frame) {
-        load.body = FrameId(on.first);
-        const auto body = bodies_.find(full_name(name, environment));
+    } else if (target.type == ValueType::frame) {
+        load.body = FrameId(target.first);
+        const auto body = bodies_.find(full_name(on, environment));
         if (at != nullptr) {
             const auto point = point_of(at->name, environment);
             good = good && point;
@@ -49,12 +66,12 @@ void Elaborator::elaborate_force(const Instance& instance) {
         } else if (body != bodies_.end()) {
             load.point = body->second.second;
         } else {
-            fail(Code::E0401, name.span, "a force on a frame needs a point", "no `at`", "`at POINT`");
+            fail(Code::E0401, on.span, "a force on a frame needs a point", "no `at`", "`at POINT`");
             good = false;
         }
     } else {
-        if (!on.poison())
-            fail(Code::E0401, name.span, "a force acts on a point or a body", std::string(describe(on.type)),
+        if (!target.poison())
+            fail(Code::E0401, on.span, "a force acts on a point or a body", std::string(describe(target.type)),
                  "a point or a body");
         good = false;
     }
@@ -63,23 +80,39 @@ void Elaborator::elaborate_force(const Instance& instance) {
         opposite = point_of(from->name, environment);
         good = good && opposite;
     }
-    if (!good) return;
-    load.force = force.node;
+    if (!good) return {};
+    load.force = value.node;
+    std::vector<Action> out{load};
+    if (opposite) out.emplace_back(ForceLoad{*opposite, FrameId{}, graph().vneg(value.node)});
+    return out;
+}
+
+namespace {
+
+// the load that an action is when it is given
+auto as_load(const Action& action) {
+    return std::visit([](const auto& what) { return decltype(Load::what)(what); }, action);
+}
+
+}  // namespace
+
+void Elaborator::elaborate_force(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const Value force = vector(statement.find(Role::value)->expr, instance.environment, places::load, k_force, "a force");
+    const auto actions = action("force", statement.find(Role::on)->name, statement.find(Role::at), statement.find(Role::from),
+                                force, instance.environment);
+    if (!actions) return;
     const std::string text = written(statement.span);
-    builder_->load({load, text, statement.span});
-    if (opposite)
-        builder_->load({ForceLoad{*opposite, FrameId{}, graph().vneg(force.node)}, text + " (opposite)", statement.span});
+    for (std::size_t i = 0; i < actions->size(); ++i)
+        builder_->load({as_load((*actions)[i]), i == 0 ? text : text + " (opposite)", statement.span});
 }
 
 void Elaborator::elaborate_torque(const Instance& instance) {
     const Statement& statement = *instance.statement;
-    const std::uint32_t environment = instance.environment;
-    const Value torque = vector(statement.find(Role::value)->expr, environment, places::load, k_energy, "a torque");
-    const auto body = frame_of(statement.find(Role::on)->name, environment);
-    std::optional<FrameId> reaction = FrameId{};
-    if (const Part* from = statement.find(Role::from)) reaction = frame_of(from->name, environment);
-    if (torque.poison() || !body || !reaction) return;
-    builder_->load({TorqueLoad{*body, *reaction, torque.node}, written(statement.span), statement.span});
+    const Value torque = vector(statement.find(Role::value)->expr, instance.environment, places::load, k_energy, "a torque");
+    const auto actions =
+        action("torque", statement.find(Role::on)->name, nullptr, statement.find(Role::from), torque, instance.environment);
+    if (actions) builder_->load({as_load(actions->front()), written(statement.span), statement.span});
 }
 
 void Elaborator::elaborate_spring(const Instance& instance) {
@@ -111,21 +144,14 @@ void Elaborator::elaborate_damper(const Instance& instance) {
 
 void Elaborator::elaborate_load(const Instance& instance) {
     const Statement& statement = *instance.statement;
-    const SyntaxName& name = statement.find(Role::on)->name;
     const Value force = scalar(statement.find(Role::value)->expr, instance.environment, places::load);
-    const std::string full = full_name(name, instance.environment);
-    if (full.empty()) return;
-    const Entity* entity = lookup(full, name.name, name.span);
-    if (entity == nullptr) return;
-    if (entity->kind != EntityKind::speed || name.primes > 0) {
-        fail(Code::E0401, name.span, "a generalized force acts on a speed", fmt::format("{} `{}`", describe(entity->kind), full),
-             "a speed", entity->kind == EntityKind::coordinate ? fmt::format("declare one: speed u = {}'", full) : "");
-        return;
-    }
+    const auto actions = action("load", statement.find(Role::on)->name, nullptr, nullptr, force, instance.environment);
+    if (!actions) return;
     // its power is force times speed
-    if (entity->value.dimension)
-        expect_dimension(force, k_power / *entity->value.dimension, "the generalized force", statement.find(Role::value)->span);
-    if (!force.poison()) builder_->load({GeneralizedLoad{entity->index, force.node}, written(statement.span), statement.span});
+    const Speed& speed = model().speeds[std::get<GeneralizedLoad>(actions->front()).speed];
+    if (speed.dimension)
+        expect_dimension(force, k_power / *speed.dimension, "the generalized force", statement.find(Role::value)->span);
+    builder_->load({as_load(actions->front()), written(statement.span), statement.span});
 }
 
 void Elaborator::elaborate_potential(const Instance& instance) {
@@ -177,14 +203,164 @@ void Elaborator::elaborate_constraint(Entity& entity) {
                                    : graph().vadd(as_vector(left, span).node, graph().vneg(as_vector(right, span).node));
         rows.push_back({phi, span});
     }
+    std::vector<std::size_t> actuators;
+    for (std::size_t i = entity.part + 1; i < parts.size(); ++i) {
+        if (parts[i].role != Role::target) continue;
+        const Value actuator = value_of(parts[i].name, environment, places::anywhere);
+        if (actuator.type == ValueType::actuator)
+            actuators.push_back(actuator.first);
+        else if (!actuator.poison())
+            fail(Code::E0401, parts[i].span, "a servo-constraint is kept by actuators", std::string(describe(actuator.type)),
+                 "an actuator", "declare it with `actuator`");
+        good = good && actuator.type == ValueType::actuator;
+    }
     if (!ready() || !good) return;
     entity.value.type = ValueType::constraint;
     entity.value.first = static_cast<std::uint32_t>(model().constraints.size());
     entity.value.second = static_cast<std::uint32_t>(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::string name = rows.size() == 1 ? entity.name : fmt::format("{}.{}", entity.name, i + 1);
-        builder_->constraint(name, rows[i].phi, written(rows[i].span), rows[i].span);
+        const std::size_t index = builder_->constraint(name, rows[i].phi, written(rows[i].span), rows[i].span);
+        model().constraints[index].actuators = actuators;
     }
+}
+
+void Elaborator::elaborate_actuator(Entity& entity) {
+    const Statement& statement = *entity.instance.statement;
+    const std::uint32_t environment = entity.instance.environment;
+    const Part& target = *statement.find(Role::target);
+    Value along;
+    if (target.word == "load") {
+        along.type = ValueType::scalar;
+        along.node = graph().constant(1);
+    } else {
+        along = vector(statement.find(Role::action)->expr, environment, places::load);
+    }
+    const auto actions =
+        action(target.word, target.name, statement.find(Role::at), statement.find(Role::from), along, environment);
+    if (!ready() || !actions) return;
+    entity.value.type = ValueType::actuator;
+    entity.value.first =
+        static_cast<std::uint32_t>(builder_->actuator(entity.name, *actions, written(statement.span), entity.span));
+}
+
+void Elaborator::elaborate_nonideal(const Instance& instance) {
+    const std::vector<Part>& parts = instance.statement->parts;
+    const Value constraint = value_of(parts.front().name, instance.environment, places::anywhere);
+    if (!constraint.poison() && constraint.type != ValueType::constraint)
+        fail(Code::E0401, parts.front().span, "`nonideal` belongs to a constraint", std::string(describe(constraint.type)),
+             "a constraint");
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        if (parts[i].role != Role::target) continue;
+        const Part* at = nullptr;
+        const Part* from = nullptr;
+        std::size_t k = i + 1;
+        for (; k < parts.size() && parts[k].role != Role::action; ++k) (parts[k].role == Role::at ? at : from) = &parts[k];
+        const std::string& kind = parts[i].word;
+        const Value value = kind == "load"
+                                ? scalar(parts[k].expr, instance.environment, places::nonideal)
+                                : vector(parts[k].expr, instance.environment, places::nonideal,
+                                         kind == "force" ? k_force : k_energy, kind == "force" ? "a force" : "a torque");
+        const auto actions = action(kind, parts[i].name, at, from, value, instance.environment);
+        if (!actions || constraint.type != ValueType::constraint) continue;
+        const Span span = join(parts[i].span, parts[k].span);
+        for (const Action& one : *actions) model().nonideal.push_back({constraint.first, one, written(span), span});
+    }
+}
+
+void Elaborator::elaborate_independent(const Instance& instance) {
+    if (model().independent_span.known()) {
+        fail(Code::E0209, instance.statement->keyword, "`independent` is given twice", {}, "one choice for each model");
+        return;
+    }
+    model().independent_span = instance.statement->span;
+    for (const Part& part : instance.statement->parts) {
+        const Value value = value_of(part.name, instance.environment, places::anywhere);
+        if (value.poison()) continue;
+        const bool symbol = value.type == ValueType::scalar && graph().op(value.node) == Op::Symbol;
+        const SymbolKind kind = symbol ? graph().symbol(graph().symbol_of(value.node)).kind : SymbolKind::other;
+        if (kind != SymbolKind::speed && kind != SymbolKind::coordinate_rate) {
+            fail(Code::E0401, part.span, "independent speeds are chosen here", written(part.span), "a speed u, or a rate x'");
+            continue;
+        }
+        std::vector<SymbolId>& chosen = model().independent;
+        const SymbolId id = graph().symbol_of(value.node);
+        if (std::find(chosen.begin(), chosen.end(), id) != chosen.end())
+            fail(Code::E0209, part.span, fmt::format("`{}` is named twice", written(part.span)));
+        else
+            chosen.push_back(id);
+    }
+}
+
+void Elaborator::elaborate_evidence(const Instance& instance) {
+    for (const Part& part : instance.statement->parts) {
+        const Value value = value_of(part.name, instance.environment, places::anywhere);
+        if (value.poison()) continue;
+        if (value.type != ValueType::constraint) {
+            fail(Code::E0401, part.span, "`evidence` names constraints", std::string(describe(value.type)), "a constraint");
+            continue;
+        }
+        for (std::uint32_t i = 0; i < value.second; ++i) model().evidence.push_back(value.first + i);
+    }
+}
+
+void Elaborator::elaborate_claim(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    const Part& left_part = *statement.find(Role::left);
+    const Part& right_part = *statement.find(Role::right);
+    Claim claim;
+    claim.label = statement.find(Role::title)->word;
+    claim.misprint = statement.kind == StatementKind::misprint;
+    claim.text = fmt::format("{} = {}", written(left_part.span), written(right_part.span));
+    claim.span = statement.span;
+    // what a source prints wrongly may be wrong in its dimensions, too
+    const bool units = std::exchange(units_, units_ && !claim.misprint);
+    const Value left = evaluate(left_part.expr, environment, places::claim);
+    bool good = !left.poison();
+    if (left.type == ValueType::matrix) {
+        const std::vector<Value> entries = evaluate_matrix(right_part.expr, claim.columns, environment, places::claim);
+        good = !entries.empty();
+        claim.rows = claim.columns > 0 ? entries.size() / claim.columns : entries.size();
+        claim.matrix = left.first;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const auto row = static_cast<std::uint32_t>((claim.columns > 0 ? i / claim.columns : i) + 1);
+            const auto column = static_cast<std::uint32_t>(claim.columns > 0 ? i % claim.columns + 1 : 0);
+            const std::string entry = column > 0 ? fmt::format("({}, {})", row, column) : fmt::format("({})", row);
+            const NodeId of = builder_->quantity({QuantityKind::matrix, {}, left.first, row, column, {}, left_part.span},
+                                                 fmt::format("{}{}", k_matrix_names[left.first], entry));
+            claim.equations.push_back({of, entries[i].node, entry});
+        }
+    } else {
+        const Value right = evaluate(right_part.expr, environment, places::claim);
+        good = good && !right.poison();
+        const auto spatial = [&](const Value& v) { return v.type == ValueType::vector || v.type == ValueType::point; };
+        const bool scalars = left.type == ValueType::scalar && right.type == ValueType::scalar;
+        const bool vectors = (spatial(left) && (spatial(right) || is_zero(right))) || (spatial(right) && is_zero(left));
+        if (good && !scalars && !vectors) {
+            fail(Code::E0401, join(left_part.span, right_part.span), "the two sides of a claim do not fit together",
+                 fmt::format("{} and {}", describe(left.type), describe(right.type)), "two scalars, two vectors or a matrix");
+            good = false;
+        }
+        if (good && left.dimension && right.dimension && *left.dimension != *right.dimension && !is_zero(left) &&
+            !is_zero(right) && !left.direction && !right.direction)
+            fail(Code::E0301, join(left_part.span, right_part.span), "the two sides of this claim have different dimensions",
+                 fmt::format("{} and {}", si_text(*left.dimension), si_text(*right.dimension)), "the same dimension");
+        if (good && scalars)
+            claim.equations.push_back({left.node, right.node, ""});
+        else if (good)
+            claim.equations.push_back({as_vector(left, left_part.span).node, as_vector(right, right_part.span).node, ""});
+    }
+    if (const Part* where = statement.find(Role::where)) {
+        const Value condition = evaluate(where->expr, environment, places::claim);
+        if (!condition.poison() && condition.type != ValueType::condition)
+            fail(Code::E0401, where->span, "`where` needs a condition", std::string(describe(condition.type)),
+                 "a comparison such as u3 > 0");
+        good = good && condition.type == ValueType::condition;
+        claim.where = condition.node;
+    }
+    units_ = units;
+    if (good) model().claims.push_back(std::move(claim));
 }
 
 void Elaborator::elaborate_start(const Instance& instance) {

@@ -49,7 +49,8 @@ enum class EntityKind : std::uint8_t {
     origin,
     point,
     body,
-    constraint,
+    constraint,  // servo-constraints, too
+    actuator,
     output,
     unsupported
 };
@@ -115,6 +116,7 @@ private:
     void elaborate_point(Entity& entity);
     void elaborate_body_name(Entity& entity);
     void elaborate_constraint(Entity& entity);
+    void elaborate_actuator(Entity& entity);
     void elaborate_output(Entity& entity);
 
     // --- statements without a name
@@ -128,6 +130,13 @@ private:
     void elaborate_damper(const Instance& instance);
     void elaborate_load(const Instance& instance);
     void elaborate_potential(const Instance& instance);
+    // a force, torque or load where its statement says, with its opposite; nothing after a problem
+    std::optional<std::vector<Action>> action(std::string_view kind, const SyntaxName& on, const Part* at, const Part* from,
+                                              const Value& value, std::uint32_t environment);
+    void elaborate_nonideal(const Instance& instance);
+    void elaborate_independent(const Instance& instance);
+    void elaborate_evidence(const Instance& instance);
+    void elaborate_claim(const Instance& instance);
     void elaborate_start(const Instance& instance);
     void apply_overrides();
     void elaborate_run(const Instance& instance);
@@ -153,6 +162,9 @@ private:
     // --- expressions (evaluation.cpp)
     Value evaluate(const SyntaxExpr& expr, std::uint32_t environment, const Place& place);
     // the values of a tuple written (a, b, ...); empty after a problem
+    // the entries of a matrix ((a, b), (c, d)) row by row, and their number in each row; a list (a, b) is one column
+    std::vector<Value> evaluate_matrix(const SyntaxExpr& expr, std::size_t& columns, std::uint32_t environment,
+                                       const Place& place);
     std::vector<Value> evaluate_tuple(const SyntaxExpr& expr, std::size_t count, std::uint32_t environment, const Place& place);
     Value scalar(const SyntaxExpr& expr, std::uint32_t environment, const Place& place, std::optional<Dimension> expected = {},
                  std::string_view what = {});

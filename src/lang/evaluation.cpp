@@ -35,7 +35,10 @@ std::string_view describe(ValueType type) {
         case ValueType::condition: return "a condition";
         case ValueType::body_at: return "a body at a point";
         case ValueType::axis: return "an axis";
+        case ValueType::word: return "a word";
         case ValueType::constraint: return "a constraint";
+        case ValueType::actuator: return "an actuator";
+        case ValueType::matrix: return "a matrix";
         case ValueType::relation: return "a relation for `constraint`";
     }
     return "";
@@ -63,6 +66,13 @@ std::vector<Value> Evaluation::run(const SyntaxExpr& expr, bool tuple_allowed) {
                 stack_.push_back(value);
                 break;
             }
+            case SyntaxKind::word: {
+                Value value;
+                value.type = ValueType::word;
+                value.first = node.name;
+                stack_.push_back(value);
+                break;
+            }
             case SyntaxKind::member: replace(1, member(node, top(0))); break;
             case SyntaxKind::unary: replace(1, unary(node, top(0))); break;
             case SyntaxKind::binary: replace(2, binary(node, top(1), top(0))); break;
@@ -74,6 +84,10 @@ std::vector<Value> Evaluation::run(const SyntaxExpr& expr, bool tuple_allowed) {
             }
             case SyntaxKind::tuple:
                 if (tuple_allowed && i + 1 == expr.nodes.size()) return stack_;
+                if (rows_ != nullptr) {
+                    rows_->push_back(node.count);
+                    break;
+                }
                 owner_.fail(Code::E0401, node.span, "a list in brackets has no meaning here",
                             fmt::format("{} values", node.count), "one value",
                             "a vector is written with basis vectors: x*N.x + y*N.y");
@@ -85,6 +99,13 @@ std::vector<Value> Evaluation::run(const SyntaxExpr& expr, bool tuple_allowed) {
         ++i;
     }
     return stack_;
+}
+
+std::vector<Value> Evaluation::run_matrix(const SyntaxExpr& expr, std::vector<std::size_t>& rows) {
+    rows_ = &rows;
+    std::vector<Value> values = run(expr, true);
+    rows_ = nullptr;
+    return values;
 }
 
 Value Evaluation::scalar_of(NodeId node, std::optional<Dimension> dimension, std::uint32_t made_of) const {

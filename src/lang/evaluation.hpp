@@ -1,6 +1,7 @@
 // The evaluation of one expression: a loop over its postfix nodes with a stack of typed values. Private to the elaboration.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,8 @@ public:
 
     // the values left on the stack: one, or the members of a tuple when one is allowed
     [[nodiscard]] std::vector<Value> run(const SyntaxExpr& expr, bool tuple_allowed);
+    // the entries of ((a, b), (c, d)) row by row with the lengths of the rows; of (a, b) without
+    [[nodiscard]] std::vector<Value> run_matrix(const SyntaxExpr& expr, std::vector<std::size_t>& rows);
 
 private:
     struct Loop {
@@ -53,9 +56,21 @@ private:
     Value time_derivative(const SyntaxNode& node, std::span<const Value> arguments);
     Value accelerations(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
     Value energies(const SyntaxNode& node, const FunctionSchema& function);
-    Value multiplier(const SyntaxNode& node, std::span<const Value> arguments);
-    Value constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
+    Value multiplier(const SyntaxNode& node, std::span<const Value> arguments, bool ideal = false);
+    Value constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments,
+                            bool ideal = false);
     Value rolling(const SyntaxNode& node, std::span<const Value> arguments);
+    // quantities of the derived dynamics (evaluation_quantities.cpp)
+    Value ideal_or_reaction(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
+    Value actuator(const SyntaxNode& node, std::span<const Value> arguments);
+    Value rate_of_scalar(const SyntaxNode& node, const Value& argument);
+    Value partial(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
+    Value generalized_force(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
+    Value matrix(const SyntaxNode& node, std::span<const Value> arguments);
+    Value count(const SyntaxNode& node, std::span<const Value> arguments);
+    // the symbol that a bare name stands for; nothing after a report
+    std::optional<SymbolId> symbol_of(const SyntaxNode& node, const Value& value, std::string_view expected,
+                                      std::initializer_list<SymbolKind> kinds);
     Value user_function(const SyntaxNode& node, Entity& entity, std::span<const Value> arguments);
 
     // --- shared
@@ -74,6 +89,7 @@ private:
     std::uint32_t environment_;
     const Place& place_;
     std::vector<Value> stack_;
+    std::vector<std::size_t>* rows_ = nullptr;  // lengths of the rows of a matrix, while one is read
     std::vector<Loop> loops_;
     std::size_t rounds_ = 0;
 

@@ -100,6 +100,14 @@ Value Evaluation::builtin(const SyntaxNode& node, const FunctionSchema& function
         case Builtin::lambda: return multiplier(node, arguments);
         case Builtin::force:
         case Builtin::torque: return constraint_vector(node, function, arguments);
+        case Builtin::ideal:
+        case Builtin::reaction: return ideal_or_reaction(node, function, arguments);
+        case Builtin::actuator: return actuator(node, arguments);
+        case Builtin::partial:
+        case Builtin::nonholonomic_partial: return partial(node, function, arguments);
+        case Builtin::generalized_force: return generalized_force(node, function, arguments);
+        case Builtin::matrix: return matrix(node, arguments);
+        case Builtin::count: return count(node, arguments);
         case Builtin::rolling: return rolling(node, arguments);
         case Builtin::sum: break;
     }
@@ -239,6 +247,7 @@ Value Evaluation::accelerations(const SyntaxNode& node, const FunctionSchema& fu
 }
 
 Value Evaluation::time_derivative(const SyntaxNode& node, std::span<const Value> arguments) {
+    if (arguments.size() == 1) return rate_of_scalar(node, arguments[0]);
     if (!need(arguments[1], ValueType::frame, node.span, "as the second argument of `dt`")) return {};
     if (arguments[0].type != ValueType::vector && arguments[0].type != ValueType::point) {
         owner_.fail(Code::E0401, node.span, "`dt` needs a vector", std::string(describe(arguments[0].type)), "a vector");
@@ -265,15 +274,17 @@ Value Evaluation::energies(const SyntaxNode& node, const FunctionSchema& functio
     return scalar_of(graph().symbol_node(symbol), k_energy, uses::energy);
 }
 
-Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> arguments) {
-    if (!need(arguments[0], ValueType::constraint, node.span, "in `lambda`")) return {};
+Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> arguments, bool ideal) {
+    const std::string& text = owner_.syntax_.names.text(node.name);
+    if (!need(arguments[0], ValueType::constraint, node.span, fmt::format("in `{}`", text))) return {};
     if (!allow(uses::multiplier, node.span, "a multiplier")) return {};
     if (arguments[0].second != 1) {
         owner_.fail(Code::E0401, node.span, "the constraint has several equations",
-                    fmt::format("{} equations", arguments[0].second), "one of them", "write lambda(NAME.1)");
+                    fmt::format("{} equations", arguments[0].second), "one of them", fmt::format("write {}(NAME.1)", text));
         return {};
     }
-    const std::vector<SymbolId> multipliers = owner_.model().constraints[arguments[0].first].multipliers;
+    const Constraint& constraint = owner_.model().constraints[arguments[0].first];
+    const std::vector<SymbolId>& multipliers = ideal ? constraint.ideal_multipliers : constraint.multipliers;
     if (arguments.size() == 2) {
         if (!need(arguments[1], ValueType::axis, node.span, "as the second argument of `lambda`")) return {};
         if (multipliers.size() != 3) {
@@ -290,8 +301,9 @@ Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> argu
 }
 
 // force(c, P) and torque(c, B): the sum over the equations of the constraint, or over one component
-Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments) {
-    const bool force = function.builtin == Builtin::force;
+Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments,
+                                    bool ideal) {
+    const bool force = function.builtin != Builtin::torque;
     if (!need(arguments[0], ValueType::constraint, node.span, fmt::format("as the first argument of `{}`", function.name)))
         return {};
     const Value& place = arguments[1];
@@ -316,7 +328,7 @@ Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema
         for (std::size_t i = 0; i < components; ++i) {
             if (arguments.size() == 3 && i != arguments[2].first) continue;
             const NodeId part = force ? owner_.builder_->constraint_force(c, i, PointId(at ? place.second : place.first),
-                                                                          at ? FrameId(place.first) : FrameId{})
+                                                                          at ? FrameId(place.first) : FrameId{}, ideal)
                                       : owner_.builder_->constraint_torque(c, i, FrameId(place.first));
             total = graph().vadd(total, part);
         }

@@ -23,6 +23,7 @@ std::string_view describe(EntityKind kind) {
         case EntityKind::point: return "the point";
         case EntityKind::body: return "the body";
         case EntityKind::constraint: return "the constraint";
+        case EntityKind::actuator: return "the actuator";
         case EntityKind::output: return "the output";
         case EntityKind::unsupported: return "the name";
     }
@@ -212,7 +213,7 @@ void Elaborator::declare_items(const Instance& instance, EntityKind kind) {
                 break;
             default: break;
         }
-        if (kind != EntityKind::constraint && kind != EntityKind::unsupported) continue;
+        if (kind != EntityKind::constraint && kind != EntityKind::actuator && kind != EntityKind::unsupported) continue;
         break;  // one name each; the others are references
     }
 }
@@ -229,10 +230,10 @@ void Elaborator::declare_names() {
             case StatementKind::let: declare_items(instance, EntityKind::let); break;
             case StatementKind::function: declare_items(instance, EntityKind::function); break;
             case StatementKind::frame: declare_items(instance, EntityKind::frame); break;
-            case StatementKind::constraint: declare_items(instance, EntityKind::constraint); break;
+            case StatementKind::constraint:
+            case StatementKind::servo: declare_items(instance, EntityKind::constraint); break;
+            case StatementKind::actuator: declare_items(instance, EntityKind::actuator); break;
             case StatementKind::output: declare_items(instance, EntityKind::output); break;
-            case StatementKind::actuator:
-            case StatementKind::servo:
             case StatementKind::event: declare_items(instance, EntityKind::unsupported); break;
             case StatementKind::point:
                 if (entities_.size() > 1 && entities_[1].kind == EntityKind::origin &&

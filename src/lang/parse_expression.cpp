@@ -224,9 +224,12 @@ private:
             return (function == "lambda" && call.count == 1) ||
                    ((function == "force" || function == "torque") && call.count == 2);
         };
-        const bool axis = (text == "x" || text == "y" || text == "z") && !stack_.empty() &&
-                          stack_.back().what == Entry::What::call && axis_of(stack_.back());
-        SyntaxNode& node = emit(axis ? SyntaxKind::axis : SyntaxKind::name, span);
+        const bool in_call = !stack_.empty() && stack_.back().what == Entry::What::call;
+        const bool axis = (text == "x" || text == "y" || text == "z") && in_call && axis_of(stack_.back());
+        // matrix(M, 1, 2), count(rank): so is theirs
+        const std::string_view function = in_call && stack_.back().count == 0 ? syntax_.names.text(stack_.back().name) : "";
+        const bool named = function == "matrix" || function == "count";
+        SyntaxNode& node = emit(axis ? SyntaxKind::axis : named ? SyntaxKind::word : SyntaxKind::name, span);
         node.name = name;
         expect_operand_ = false;
         postfix();

@@ -55,7 +55,8 @@ private:
             case StatementKind::servo: return name("the servo-constraint's name") && colon() && equations() && by();
             case StatementKind::independent: return names("a speed");
             case StatementKind::evidence: return names("a constraint");
-            case StatementKind::claim: return claim();
+            case StatementKind::claim:
+            case StatementKind::misprint: return claim();
             case StatementKind::imply: return imply();
             case StatementKind::event: return event();
             case StatementKind::run: return run_plan();
@@ -330,22 +331,27 @@ private:
 
     bool nonideal() {
         do {
-            if (!acting_thing() || !value(Role::action)) return false;
+            if (!action() || !value(Role::action)) return false;
         } while (in_.accept(TokenKind::comma));
         return true;
     }
 
-    // force on P | torque on B | load on u
-    bool acting_thing() {
+    // force on P | torque on B | load on u, as in the statements of these names
+    bool action() {
         const std::string_view w = in_.word();
         if (w != "force" && w != "torque" && w != "load") return in_.fail_expected("`force`, `torque` or `load`");
         in_.take();
-        return in_.expect_word("on") && name("what it acts on", Role::target);
+        const std::size_t index = out_.parts.size();
+        if (!in_.expect_word("on") || !name("what it acts on", Role::target)) return false;
+        out_.parts[index].word = std::string(w);
+        if (w == "load") return true;
+        if (w == "force" && in_.accept_word("at") && !name("a point", Role::at)) return false;
+        return !in_.accept_word("from") || name(w == "force" ? "a point" : "a body", Role::from);
     }
 
     bool actuator() {
         const bool load = in_.word() == "load";
-        if (!acting_thing()) return false;
+        if (!action()) return false;
         return load || (in_.expect_word("along") && expression(Role::action));
     }
 

@@ -92,19 +92,36 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "written.",
      "constraint perpendicular: dot(vel(P1), vel(P2)) = 0", true, true},
     {Kind::nonideal, "nonideal",
-     "nonideal NAME: force on POINT = VECTOR | torque on BODY = VECTOR | load on SPEED = EXPR [, ...]",
-     "The nonideal part of a constraint's force; ideal(NAME) and reaction(NAME) are the force it depends on.",
-     "nonideal contact: force on P = -mu*reaction(contact)*unit(vel(P))", false, true},
-    {Kind::actuator, "actuator", "actuator NAME: force on POINT along VECTOR | torque on BODY along VECTOR | load on SPEED",
-     "A direction in which a servo-constraint may act.", "actuator F1: force on P along N.x", false, true},
-    {Kind::servo, "servo", "servo NAME: LEFT = RIGHT [by ACTUATOR, ...]",
-     "A constraint kept by actuators instead of ideal forces.", "servo track: x = 1 m by F1", false, true},
-    {Kind::independent, "independent", "independent SPEED, ...", "Fixes the independent speeds.", "independent u1, u2", false,
-     true},
-    {Kind::evidence, "evidence", "evidence CONSTRAINT, ...", "Constraints whose multipliers stay in the equations.",
-     "evidence c1", false, true},
+     "nonideal CONSTRAINT: force on POINT|BODY [at POINT] [from POINT] = VECTOR | torque on BODY [from BODY] = VECTOR | load on "
+     "SPEED = EXPR [, ...]",
+     "The nonideal part of a constraint's force. It may depend on constraint forces: ideal(c) and ideal(c, P) are what they were "
+     "without any nonideal part, reaction(c) and reaction(c, P) what they are; a law that the latter leave without a solution, "
+     "or with several, is diagnosed.",
+     "nonideal contact: force on P = -mu*abs(reaction(contact))*unit(vel(P))", true, true},
+    {Kind::actuator, "actuator",
+     "actuator NAME: force on POINT|BODY [at POINT] [from POINT] along VECTOR | torque on BODY [from BODY] along VECTOR | load "
+     "on SPEED",
+     "A direction in which servo-constraints may be kept; its magnitude is actuator(NAME).", "actuator F1: force on P along N.x",
+     true, true},
+    {Kind::servo, "servo", "servo NAME: LEFT = RIGHT [, ...] [by ACTUATOR, ...]",
+     "A control objective, kept by actuators; without any, by ideal forces like a constraint. More actuators than needed share "
+     "the work with the least sum of squares of their magnitudes.",
+     "servo track: x = 1 m by F1", true, true},
+    {Kind::independent, "independent", "independent SPEED, ...",
+     "Fixes the independent speeds of `minimal` and of the matrices J1 to V; they are chosen by conditioning when absent. A "
+     "speed "
+     "may be named by its rate x' where it is that rate.",
+     "independent u1, u2", true, false},
+    {Kind::evidence, "evidence", "evidence CONSTRAINT, ...",
+     "Constraints whose forces stay in the equations that `derive --formulation minimal` prints; the others are eliminated.",
+     "evidence c1", true, false},
     {Kind::claim, "claim", "claim \"LABEL\": LEFT = RIGHT [where CONDITION]",
-     "An equation that the derived dynamics must satisfy.", "claim \"eq. 3\": lambda(c) = m*g where u3 > 0", false, true},
+     "An equation that the derived dynamics must satisfy: scalars, vectors, or matrix(NAME) = ((a, b), (c, d)). `check` tests it "
+     "with 50 digits at random consistent states, those where the condition holds.",
+     "claim \"eq. 3\": lambda(c) = m*g where u3 > 0", true, true},
+    {Kind::misprint, "misprint", "misprint \"LABEL\": LEFT = RIGHT [where CONDITION]",
+     "An equation that a source prints and that does not hold. `check` shows that it fails; one that holds is an error.",
+     "misprint \"eq. 4\": lambda(c) = -m*g", true, true},
     {Kind::imply, "imply", "imply CONSTRAINT, ... => CONSTRAINT [except CONDITION]",
      "The claim that some constraints imply another one.", "imply c1, c2 => c3", false, true},
     {Kind::event, "event",
@@ -144,6 +161,13 @@ constexpr FunctionSchema mechanics(std::string_view name, std::string_view synta
     return {name, syntax, result, description, builtin, Op::Constant, least, most, false, reserved};
 }
 
+constexpr FunctionSchema generalized(std::string_view name, std::string_view syntax, std::string_view description,
+                                     QuantityKind kind) {
+    FunctionSchema row = mechanics(name, syntax, "scalar", description, Builtin::generalized_force, 1, 1);
+    row.quantity = kind;
+    return row;
+}
+
 constexpr auto k_functions = std::to_array<FunctionSchema>({
     operation("sqrt", "sqrt(x)", "square root", Op::Sqrt, 1, false),
     operation("exp", "exp(x)", "exponential", Op::Exp, 1, true),
@@ -181,7 +205,9 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
               Builtin::omega, 1, 2),
     mechanics("acc", "acc(P)", "vector", "acceleration of P in the Newtonian frame", Builtin::acc, 1, 1),
     mechanics("alpha", "alpha(B)", "vector", "angular acceleration of B in the Newtonian frame", Builtin::alpha, 1, 1),
-    mechanics("dt", "dt(v, A)", "vector", "time derivative of a vector in frame A", Builtin::dt, 2, 2),
+    mechanics("dt", "dt(v, A) | dt(x)", "vector or scalar",
+              "time derivative of a vector in frame A; of a scalar along the motion (outputs, plots and claims only)",
+              Builtin::dt, 1, 2),
     mechanics("kinetic", "kinetic()", "scalar", "kinetic energy of the system", Builtin::kinetic, 0, 0),
     mechanics("potential", "potential()", "scalar", "potential energy of gravity, springs and potentials", Builtin::potential, 0,
               0),
@@ -197,6 +223,43 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
     mechanics("torque", "torque(c, B) | torque(c, B, x)", "vector",
               "torque of constraint c on the body or frame B, or the part of one component. Outputs and plots only",
               Builtin::torque, 2, 3),
+    mechanics("ideal", "ideal(c) | ideal(c, P) | ideal(c, B at P)", "scalar or vector",
+              "multiplier of constraint c, or its force on P, as it were without any nonideal force", Builtin::ideal, 1, 2),
+    mechanics("reaction", "reaction(c) | reaction(c, P) | reaction(c, B at P)", "scalar or vector",
+              "multiplier of constraint c, or its force on P, as it is: lambda(c), force(c, P)", Builtin::reaction, 1, 2),
+    mechanics("actuator", "actuator(F)", "scalar", "magnitude of an actuator; outputs, plots and claims only", Builtin::actuator,
+              1, 1),
+    mechanics("partial", "partial(e, u)", "as its argument",
+              "partial derivative of a scalar or vector by a speed, its rate, a coordinate, a rate, a parameter or t, all others "
+              "held; vectors by speeds and their rates only. partial(vel(P), u) is a partial velocity. Claims, outputs, plots",
+              Builtin::partial, 2, 2),
+    mechanics("nonholonomic_partial", "nonholonomic_partial(e, u)", "as its argument",
+              "by an independent speed u or its rate u', the dependent ones following the constraints: "
+              "nonholonomic_partial(acc(P), u') is a nonholonomic partial acceleration. Needs `independent`",
+              Builtin::nonholonomic_partial, 2, 2),
+    generalized("active", "active(u)", "generalized active force on a speed", QuantityKind::active),
+    generalized("inertia", "inertia(u)", "generalized inertia force on a speed, the accelerations included",
+                QuantityKind::inertia),
+    generalized("nonholonomic_active", "nonholonomic_active(u)",
+                "generalized active force on an independent speed, the dependent ones following; needs `independent`",
+                QuantityKind::nonholonomic_active),
+    generalized("nonholonomic_inertia", "nonholonomic_inertia(u)",
+                "generalized inertia force on an independent speed, the dependent ones following; needs `independent`",
+                QuantityKind::nonholonomic_inertia),
+    generalized("generalized_given", "generalized_given(u)",
+                "what acts on a speed without any constraint: active force and the inertia terms without accelerations",
+                QuantityKind::given),
+    generalized("generalized_ideal", "generalized_ideal(u)", "generalized constraint force were there no nonideal part",
+                QuantityKind::ideal),
+    generalized("generalized_nonideal", "generalized_nonideal(u)",
+                "what nonideal forces add to it, with the change of the multipliers they cause", QuantityKind::nonideal),
+    mechanics("matrix", "matrix(NAME) | matrix(NAME, i) | matrix(NAME, i, j)", "scalar",
+              "entry of a matrix of the dynamics, numbered from 1, or all of it in a claim. M u' = f + A' lambda, A u' = b; with "
+              "`independent`: J1, J2 = d phi/d u_I, d phi/d u_D; u_D' = D u_I' + d; A1 = [-D I], A2 = [I D'], T = [A1; A2 M], V "
+              "= [d; A2 f], columns in the order u_I, u_D",
+              Builtin::matrix, 1, 3),
+    mechanics("count", "count(NAME)", "scalar",
+              "number of coordinates, speeds, rows, rank (independent rows) or freedoms; claims only", Builtin::count, 1, 1),
     mechanics("orthogonal", "orthogonal(v, w)", "constraint", "dot(v, w) = 0", Builtin::orthogonal, 2, 2),
     mechanics("parallel", "parallel(v, w)", "constraint", "cross(v, w) = 0", Builtin::parallel, 2, 2),
     mechanics("rolling", "rolling(B, A, P)", "constraint", "vel(B at P) = vel(A at P)", Builtin::rolling, 3, 3),

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "expr/graph.hpp"
-#include "model/dimension.hpp"
+#include "model/model.hpp"
 
 namespace appell {
 
@@ -44,6 +44,7 @@ enum class StatementKind : std::uint8_t {
     independent,
     evidence,
     claim,
+    misprint,
     imply,
     event,
     output,
@@ -84,6 +85,14 @@ enum class Builtin : std::uint8_t {
     lambda,
     force,
     torque,
+    ideal,
+    reaction,
+    actuator,
+    partial,
+    nonholonomic_partial,
+    generalized_force,  // active, inertia and the like: of a speed
+    matrix,
+    count,
     orthogonal,
     parallel,
     rolling
@@ -95,10 +104,11 @@ struct FunctionSchema {
     std::string_view result;  // "scalar", "vector", "constraint", "as its argument"
     std::string_view description;
     Builtin builtin;
-    Op op;               // of a scalar operation
-    int least, most;     // number of arguments
-    bool dimensionless;  // scalar operation whose argument must have no dimension
-    bool reserved;       // the word can not name anything else
+    Op op;                                         // of a scalar operation
+    int least, most;                               // number of arguments
+    bool dimensionless;                            // scalar operation whose argument must have no dimension
+    bool reserved;                                 // the word can not name anything else
+    QuantityKind quantity = QuantityKind::active;  // of a generalized force
 };
 
 // A unit's value in SI is numerator / denominator * pi^pi_power. The two integers keep 2 mm the same double as 0.002.

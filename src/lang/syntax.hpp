@@ -34,6 +34,7 @@ enum class SyntaxKind : std::uint8_t {
     name,       // name; `count` indices below it, `primes` behind it
     member,     // .name of the value below
     axis,       // the word x, y or z where an axis is expected
+    word,       // the name of a matrix or a count
     unary,      // op
     binary,     // op
     call,       // function `name` of `count` values below
@@ -135,7 +136,7 @@ enum class Role : std::uint8_t {
     first,
     last,
     where,
-    target,  // parts of statements that are not supported yet
+    target,  // force, torque or load and what it acts on; actuators of a servo; parts of statements not supported yet
     action
 };
 

@@ -20,14 +20,18 @@ enum class ValueType : std::uint8_t {
     condition,
     body_at,  // B at P, inside vel()
     axis,     // the word x, y or z
+    word,     // the name of a matrix or a count
     constraint,
+    actuator,
+    matrix,   // a whole one; in claims
     relation  // orthogonal(v, w) and the like
 };
 
 // kinds of quantities, one bit each
 namespace uses {
 inline constexpr std::uint32_t parameter = 1, coordinate = 2, rate = 4, speed = 8, velocity = 16, acceleration = 32,
-                               multiplier = 64, input = 128, time = 256, energy = 512, geometry = 1024, opaque = 2048;
+                               multiplier = 64, input = 128, time = 256, energy = 512, geometry = 1024, opaque = 2048,
+                               derived = 4096, count = 8192, magnitude = 16384;
 inline constexpr std::uint32_t everything = 0xffffffffu;
 }  // namespace uses
 
@@ -59,10 +63,12 @@ inline constexpr Place configuration{"a position or an orientation", k_configura
 inline constexpr Place speed{"the definition of a speed", k_motion};
 inline constexpr Place load{"a load", k_motion | uses::speed | uses::input};
 inline constexpr Place potential{"a potential energy", k_configuration};
-inline constexpr Place constraint{"a constraint", k_motion | uses::speed};
+inline constexpr Place constraint{"a constraint", k_motion | uses::speed | uses::acceleration};
+inline constexpr Place nonideal{"a nonideal force", k_motion | uses::speed | uses::input | uses::multiplier};
 inline constexpr Place function{"the body of a function", uses::parameter | uses::time | uses::opaque};
 inline constexpr Place anywhere{"a definition", uses::everything};
-inline constexpr Place result{"an output", uses::everything};
+inline constexpr Place result{"an output", uses::everything & ~uses::count};
+inline constexpr Place claim{"a claim", uses::everything};
 }  // namespace places
 
 }  // namespace appell

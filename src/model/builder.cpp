@@ -91,22 +91,35 @@ NodeId ModelBuilder::alpha(FrameId f) {
     return vector_symbol(VectorKind::alpha, f.value, 0, fmt::format("alpha({})", model_.frame(f).name));
 }
 
-NodeId ModelBuilder::constraint_force(std::size_t constraint, std::size_t component, PointId p, FrameId body) {
+NodeId ModelBuilder::constraint_force(std::size_t constraint, std::size_t component, PointId p, FrameId body, bool ideal) {
     const Constraint& c = model_.constraints.at(constraint);
-    const SymbolId multiplier = c.multipliers.at(component);
+    const SymbolId multiplier = (ideal ? c.ideal_multipliers : c.multipliers).at(component);
     const std::string axis = c.multipliers.size() == 3 ? fmt::format(", {}", "xyz"[component]) : "";
     const std::string place =
         body.valid() ? fmt::format("{} at {}", model_.frame(body).name, model_.point(p).name) : model_.point(p).name;
     const NodeId where = body.valid() ? velocity_at(body, p) : position(p);
     return vector_symbol(VectorKind::constraint_force, multiplier.value, graph().vector_symbol_of(where).value,
-                         fmt::format("force({}, {}{})", c.name, place, axis));
+                         fmt::format("{}({}, {}{})", ideal ? "ideal" : "force", c.name, place, axis));
 }
-NodeId ModelBuilder::constraint_torque(std::size_t constraint, std::size_t component, FrameId body) {
+NodeId ModelBuilder::constraint_torque(std::size_t constraint, std::size_t component, FrameId body, bool ideal) {
     const Constraint& c = model_.constraints.at(constraint);
-    const SymbolId multiplier = c.multipliers.at(component);
+    const SymbolId multiplier = (ideal ? c.ideal_multipliers : c.multipliers).at(component);
     const std::string axis = c.multipliers.size() == 3 ? fmt::format(", {}", "xyz"[component]) : "";
     return vector_symbol(VectorKind::constraint_torque, multiplier.value, body.value,
-                         fmt::format("torque({}, {}{})", c.name, model_.frame(body).name, axis));
+                         fmt::format("{}({}, {}{})", ideal ? "ideal" : "torque", c.name, model_.frame(body).name, axis));
+}
+
+NodeId ModelBuilder::quantity(const Quantity& quantity, std::string name, bool vector) {
+    const auto key =
+        std::tuple(quantity.kind, quantity.of.valid() ? quantity.of.value : 0u, quantity.first, quantity.row, quantity.column);
+    const auto [found, fresh] = quantities_.emplace(key, NodeId{});
+    if (!fresh) return found->second;
+    const auto index = static_cast<std::uint32_t>(model_.quantities.size());
+    model_.quantities.push_back(quantity);
+    if (vector) return found->second = vector_symbol(VectorKind::quantity, index, 0, std::move(name));
+    const SymbolId symbol = graph().add_symbol(std::move(name), SymbolKind::other);
+    model_.quantities.back().symbol = symbol;
+    return found->second = graph().symbol_node(symbol);
 }
 
 NodeId ModelBuilder::vector(FrameId f, NodeId x, NodeId y, NodeId z) {
@@ -168,17 +181,24 @@ void ModelBuilder::load(Load load) { model_.loads.push_back(std::move(load)); }
 
 std::size_t ModelBuilder::constraint(std::string name, NodeId phi, std::string text, Span span) {
     Constraint c;
-    if (graph().is_vector(phi))
-        for (const char* axis : {"x", "y", "z"})
-            c.multipliers.push_back(graph().add_symbol(fmt::format("lambda({}, {})", name, axis), SymbolKind::multiplier));
-    else
-        c.multipliers.push_back(graph().add_symbol(fmt::format("lambda({})", name), SymbolKind::multiplier));
+    const std::vector<std::string> components =
+        graph().is_vector(phi) ? std::vector<std::string>{", x", ", y", ", z"} : std::vector<std::string>{""};
+    for (const std::string& axis : components) {
+        c.multipliers.push_back(graph().add_symbol(fmt::format("lambda({}{})", name, axis), SymbolKind::multiplier));
+        c.ideal_multipliers.push_back(graph().add_symbol(fmt::format("ideal({}{})", name, axis), SymbolKind::multiplier));
+    }
     c.name = std::move(name);
     c.phi = phi;
     c.text = std::move(text);
     c.span = span;
     model_.constraints.push_back(std::move(c));
     return model_.constraints.size() - 1;
+}
+
+std::size_t ModelBuilder::actuator(std::string name, std::vector<Action> directions, std::string text, Span span) {
+    const SymbolId magnitude = graph().add_symbol(fmt::format("actuator({})", name), SymbolKind::multiplier);
+    model_.actuators.push_back({std::move(name), magnitude, std::move(directions), std::move(text), span});
+    return model_.actuators.size() - 1;
 }
 
 namespace {

@@ -43,8 +43,11 @@ public:
     [[nodiscard]] NodeId alpha(FrameId frame);
     // the force that one equation of a constraint exerts on a point, or on a body's material point there, and its torque on a
     // body; components of a vector equation are numbered 0..2
-    [[nodiscard]] NodeId constraint_force(std::size_t constraint, std::size_t component, PointId point, FrameId body = {});
-    [[nodiscard]] NodeId constraint_torque(std::size_t constraint, std::size_t component, FrameId body);
+    [[nodiscard]] NodeId constraint_force(std::size_t constraint, std::size_t component, PointId point, FrameId body = {},
+                                          bool ideal = false);
+    [[nodiscard]] NodeId constraint_torque(std::size_t constraint, std::size_t component, FrameId body, bool ideal = false);
+    // the node that stands for a quantity of the dynamics; asked for twice, the same one
+    [[nodiscard]] NodeId quantity(const Quantity& quantity, std::string name, bool vector = false);
     // x*F.x + y*F.y + z*F.z
     [[nodiscard]] NodeId vector(FrameId frame, NodeId x, NodeId y, NodeId z);
 
@@ -60,6 +63,7 @@ public:
     void load(Load load);
     // phi = 0; scalar or vector
     std::size_t constraint(std::string name, NodeId phi, std::string text = {}, Span span = {});
+    std::size_t actuator(std::string name, std::vector<Action> directions, std::string text = {}, Span span = {});
 
     // Adds the default speeds q', checks the model's completeness, and gives it out. The builder is empty afterwards.
     Result<Model> build();
@@ -69,6 +73,7 @@ private:
 
     Model model_;
     std::map<std::tuple<VectorKind, std::uint32_t, std::uint32_t>, NodeId> vector_symbols_;
+    std::map<std::tuple<QuantityKind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, NodeId> quantities_;
 };
 
 }  // namespace appell

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -27,8 +28,40 @@ enum class VectorKind : std::uint8_t {
     acceleration,  // point; in the Newtonian frame
     alpha,         // frame; angular acceleration in the Newtonian frame
     // what keeps a constraint row, in outputs and plots; `dynam` puts the expressions in
-    constraint_force,  // multiplier of the row; vector symbol of the place it acts on: pos(P), or vel(B at P) for B's point at P
-    constraint_torque  // multiplier of the row; frame it acts on
+    constraint_force,   // multiplier of the row; vector symbol of the place it acts on: pos(P), or vel(B at P) for B's point at P
+    constraint_torque,  // multiplier of the row; frame it acts on
+    quantity            // index in Model::quantities
+};
+
+// Quantities of the derived dynamics that outputs, plots and claims may name, beside energies and constraint forces; `dynam`
+// puts the expressions in.
+enum class QuantityKind : std::uint8_t {
+    active,                // first: speed; generalized active force F_r
+    inertia,               // first: speed; generalized inertia force F*_r, the u' included
+    nonholonomic_active,   // the same on independent speeds, the dependent ones following: with a tilde
+    nonholonomic_inertia,  //
+    given,                 // first: speed; the three members of 001 eq. 40 as generalized forces: given,
+    ideal,                 // ideal,
+    nonideal,              // nonideal
+    time_derivative,       // of a scalar, along the motion
+    partial,               // of a scalar or vector by the symbol `first`, every other one held
+    nonholonomic_partial,  // by u_r or u_r' of an independent speed, the dependent ones following
+    matrix,                // first: index in k_matrix_names; row, column from 1; column 0: place in a matrix of one row or column
+    count                  // first: index in k_count_names
+};
+
+// Columns and speeds of J1 ... V are in the order: independent speeds, dependent speeds (003 eqs. 16-44).
+inline constexpr std::array<std::string_view, 12> k_matrix_names{"M", "f", "A", "b", "J1", "J2", "D", "d", "A1", "A2", "T", "V"};
+enum class MatrixName : std::uint8_t { M, f, A, b, J1, J2, D, d, A1, A2, T, V };
+inline constexpr std::array<std::string_view, 5> k_count_names{"coordinates", "speeds", "rows", "rank", "freedoms"};
+enum class CountName : std::uint8_t { coordinates, speeds, rows, rank, freedoms };
+
+struct Quantity {
+    QuantityKind kind;
+    NodeId of;  // of derivatives: what is differentiated, as written
+    std::uint32_t first = 0, row = 0, column = 0;
+    SymbolId symbol;  // of a scalar quantity; vectors have a vector symbol of kind `quantity`
+    Span span;
 };
 
 struct Parameter {
@@ -163,9 +196,48 @@ struct Load {
 // left - right, exactly as written. A vector equation stands for its three components in the Newtonian basis.
 struct Constraint {
     std::string name;
-    NodeId phi;                         // scalar or vector
-    std::vector<SymbolId> multipliers;  // one, or three for a vector equation
-    std::string text;                   // as written
+    NodeId phi;                               // scalar or vector
+    std::vector<SymbolId> multipliers;        // one, or three for a vector equation
+    std::vector<SymbolId> ideal_multipliers;  // what they were without any nonideal force (001 eq. 40, second member)
+    std::string text;                         // as written
+    Span span;
+    std::vector<std::size_t> actuators;  // of a servo-constraint that they keep; otherwise ideal forces do
+};
+
+// what acts: a force, a torque or a generalized force; of an actuator, its direction
+using Action = std::variant<ForceLoad, TorqueLoad, GeneralizedLoad>;
+
+// The nonideal force C of a constraint (001 eq. 9). It may depend on constraint forces: on what they were without any nonideal
+// force (ideal multipliers), or on what they are (multipliers).
+struct NonidealForce {
+    std::size_t constraint;
+    Action what;
+    std::string text;
+    Span span;
+};
+
+// A direction in which servo-constraints are kept; its magnitude is an unknown of the equations.
+struct Actuator {
+    std::string name;
+    SymbolId magnitude;
+    std::vector<Action> directions;  // one, or a force and its opposite
+    std::string text;
+    Span span;
+};
+
+// An equation that the author believes; `misprint`: one that a source prints and that does not hold.
+struct Claim {
+    std::string label;
+    bool misprint = false;
+    struct Equation {
+        NodeId left, right;  // both scalars, or both vectors
+        std::string entry;   // of a matrix: "(1, 2)"
+    };
+    std::vector<Equation> equations;      // one, or the entries of a matrix
+    std::optional<std::uint32_t> matrix;  // index in k_matrix_names, of a whole matrix
+    std::size_t rows = 0, columns = 0;    // of it; no columns: a list, which stands for one row or one column
+    NodeId where;                         // a condition (1 where it holds); invalid for all states
+    std::string text;
     Span span;
 };
 
@@ -223,6 +295,13 @@ struct Model {
     std::vector<Body> bodies;
     std::vector<Load> loads;
     std::vector<Constraint> constraints;
+    std::vector<NonidealForce> nonideal;
+    std::vector<Actuator> actuators;
+    std::vector<SymbolId> independent;  // speeds u chosen by the user, or rates q' that are speeds; empty: by conditioning
+    Span independent_span;
+    std::vector<std::size_t> evidence;  // constraints whose multipliers stay in the equations of `minimal`
+    std::vector<Quantity> quantities;   // each after the ones it contains
+    std::vector<Claim> claims;
     std::vector<Output> outputs;
     std::vector<Plot> plots;
     RunPlan run;

@@ -6,18 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/lower_motion.hpp"
+#include "pipeline/consistent_states.hpp"
 
 namespace appell {
-
-struct CertificateOptions {
-    std::size_t states = 100;
-    std::size_t tries = 10'000;
-    std::uint64_t seed = 1;
-    // the dense formulations cost the cube of speeds + rows: beyond these sizes without fifty digits, and without a certificate
-    std::size_t largest_wide = 24;
-    std::size_t largest = 150;
-};
 
 struct FormulationAgreement {
     std::string name;
@@ -40,12 +31,6 @@ struct Certificate {
 };
 
 [[nodiscard]] Certificate certify(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
-                                  const CertificateOptions& options = {});
-
-// Random states on the constraints: parameters times a factor in [1/2, 2], coordinates near the start, speeds anew, both
-// projected. One vector of program inputs each: t, q, u, parameters.
-[[nodiscard]] std::vector<std::vector<double>> random_consistent_states(const ConstrainedDynamics& dynamics,
-                                                                        const LoweredMotion& lowered,
-                                                                        const CertificateOptions& options, std::size_t& tried);
+                                  const ConsistentStates& states, const CertificateOptions& options = {});
 
 }  // namespace appell

@@ -41,6 +41,7 @@ WorstRow worst_row(const ConstrainedDynamics& d, const Motion& motion, double t,
         workspace.run();
         std::size_t i = 0;
         for (const ConstraintRow& row : d.rows) {
+            if (row.level == Level::acceleration) continue;
             if (level == Level::position && row.level != Level::position) continue;
             const double scaled = std::abs(workspace.output("scaled")[i]);
             if (!(scaled <= largest) && !(scaled < 1e-12)) {
@@ -145,6 +146,32 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                                  place(s.x_end),
                                  "a regular mass matrix",
                                  rows_kept});
+            break;
+        case EndReason::singular_partition:
+            diagnostics.add({Code::E0817, m.independent_span,
+                             fmt::format("the chosen independent speeds do not determine the others at {}", when), place(s.x_end),
+                             "a choice whose dependent speeds follow from the constraints", "choose other independent speeds"});
+            break;
+        case EndReason::unreachable: {
+            std::vector<const ConstraintRow*> servo;
+            for (const ConstraintRow& row : d.rows)
+                if (row.by_actuators) servo.push_back(&row);
+            const ConstraintRow* row = s.row < servo.size() ? servo[s.row] : nullptr;
+            diagnostics.add({Code::E0818, row ? m.constraints[row->constraint].span : Span{},
+                             fmt::format("the actuators can not keep servo-constraint {} at {}", row ? row->name : "", when),
+                             place(s.x_end), "an actuator that accelerates it, beside what the others do",
+                             at_start ? "add an actuator, or state the objective where this one acts" : rows_kept});
+            break;
+        }
+        case EndReason::no_reaction:
+        case EndReason::several_reactions:
+            diagnostics.add(
+                {Code::E0819, m.nonideal.empty() ? Span{} : m.nonideal.front().span,
+                 fmt::format("{} satisfies the nonideal law at {}",
+                             s.reason == EndReason::no_reaction ? "no constraint force" : "more than one constraint force", when),
+                 place(s.x_end), "one constraint force",
+                 "Painleve's paradox: rigid bodies with this law have no single motion here; a smaller coefficient, or "
+                 "a law of the ideal force, has"});
             break;
         case EndReason::inconsistent_constraints:
             diagnostics.add({Code::E0807, m.constraints.empty() ? Span{} : m.constraints.front().span,

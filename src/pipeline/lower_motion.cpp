@@ -12,7 +12,7 @@
 
 #include "base/number_format.hpp"
 #include "dynam/central_inertia.hpp"
-#include "dynam/constraint_forces.hpp"
+#include "dynam/quantities.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
@@ -40,7 +40,7 @@ public:
     }
 
     [[nodiscard]] Program rate() const {
-        ProgramSpec spec{inputs_, {equations_}, {}};
+        ProgramSpec spec{inputs_, equations_, {}};
         const auto rates = d_.kinematics->coordinate_rates();
         spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
         std::vector<NodeId> ud;
@@ -49,8 +49,11 @@ public:
         return lower_program(g_, spec);
     }
 
-    [[nodiscard]] Program observe(std::vector<NodeId> row) const {
-        return lower_program(g_, {inputs_, {equations_}, {{"row", std::move(row)}}});
+    // `solves`: what the observed quantities need beside the equations
+    [[nodiscard]] Program observe(std::vector<NodeId> row, std::span<const ConstrainedSolve> solves) const {
+        std::vector<ConstrainedSolve> all(solves.begin(), solves.end());
+        all.insert(all.end(), equations_.begin(), equations_.end());
+        return lower_program(g_, {inputs_, std::move(all), {{"row", std::move(row)}}});
     }
 
     // onto the position rows: q moves by K ds with least ds' M ds
@@ -98,6 +101,7 @@ private:
             const std::size_t first = next;
             for (; next < d_.A.entries.size() && d_.A.entries[next].row == row; ++next)
                 gradient.push_back(g_.pow(d_.A.entries[next].value, 2));
+            if (d_.rows[row].level == Level::acceleration) continue;
             if (level == Level::position && d_.rows[row].level != Level::position) continue;
             const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
             const auto out_row = static_cast<std::uint32_t>(c.residual.size());
@@ -148,105 +152,7 @@ private:
     Graph& g_;
     std::vector<SymbolId> inputs_;
     SymbolId length_;
-    ConstrainedSolve equations_;
-};
-
-// plots and outputs: constraint forces put in, vectors resolved, energies put in, multipliers of left-out rows zero
-class Observables {
-public:
-    Observables(const ConstrainedDynamics& d, Diagnostics& diagnostics) : d_(d), g_(d.graph()), diagnostics_(diagnostics) {
-        substitution_.set(d.model->kinetic_energy, d.kinetic_energy);
-        substitution_.set(d.model->potential_energy, d.potential_energy);
-        substitution_.set(d.model->total_energy, g_.add(d.kinetic_energy, d.potential_energy));
-        std::map<SymbolId, bool> present;
-        for (const ConstraintRow& row : d.rows) present[row.multiplier] = true;
-        for (const Constraint& c : d.model->constraints)
-            for (const SymbolId lambda : c.multipliers)
-                if (!present.contains(lambda)) substitution_.set(lambda, g_.constant(0));
-    }
-    [[nodiscard]] NodeId operator()(NodeId written, Span span) {
-        Substitution forces;
-        bool any = false;
-        for (const VectorSymbolId id : vector_symbols_in(g_, std::span(&written, 1))) {
-            const VectorSymbolInfo symbol = g_.vector_symbol(id);
-            const auto kind = static_cast<VectorKind>(symbol.kind);
-            if (kind != VectorKind::constraint_force && kind != VectorKind::constraint_torque) continue;
-            forces.set(id, constraint_vector(kind, symbol, span));
-            any = true;
-        }
-        if (any) written = substitute(g_, written, forces);
-        return substitute(g_, d_.kinematics->resolve(written), substitution_);
-    }
-
-private:
-    // multiplier times direction of one row at one place
-    NodeId constraint_vector(VectorKind kind, const VectorSymbolInfo& symbol, Span span) {
-        if (!rows_) rows_ = row_forces(d_);
-        const SymbolId multiplier(symbol.first);
-        const bool force = kind == VectorKind::constraint_force;
-        const Model& m = *d_.model;
-        const auto owns = [&](const Constraint& c) {
-            return std::find(c.multipliers.begin(), c.multipliers.end(), multiplier) != c.multipliers.end();
-        };
-        const auto constraint =
-            static_cast<std::size_t>(std::find_if(m.constraints.begin(), m.constraints.end(), owns) - m.constraints.begin());
-        // a component may be without a force where another one has it: the place is looked up in the whole constraint
-        std::vector<std::string> places, here;
-        NodeId direction = g_.vector_zero();
-        const auto note = [](std::vector<std::string>& list, std::string name) {
-            if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(std::move(name));
-        };
-        for (std::size_t i = 0; i < d_.rows.size(); ++i) {
-            if (d_.rows[i].constraint != constraint) continue;
-            const bool own = d_.rows[i].multiplier == multiplier;
-            if (force)
-                for (const ForceDirection& f : (*rows_)[i].forces) {
-                    note(places, place_name(m, f));
-                    if (!acts_at(f, VectorSymbolId(symbol.second))) continue;
-                    note(here, place_name(m, f));
-                    if (own) direction = f.W;
-                }
-            else
-                for (const TorqueDirection& t : (*rows_)[i].torques) {
-                    note(places, body_name(m, t.body));
-                    if (t.body != FrameId(symbol.second)) continue;
-                    note(here, body_name(m, t.body));
-                    if (own) direction = t.tau;
-                }
-        }
-        if (here.size() != 1 && refused_.insert({constraint, kind, symbol.second}).second)
-            refuse(symbol.name, constraint, force ? "force" : "torque", places, here, span);
-        return g_.vscale(g_.symbol_node(multiplier), direction);
-    }
-
-    // pos(P) stands for whatever the force acts on at P, vel(B at P) for the body alone
-    [[nodiscard]] bool acts_at(const ForceDirection& f, VectorSymbolId place) const {
-        const VectorSymbolInfo& where = g_.vector_symbol(place);
-        if (static_cast<VectorKind>(where.kind) == VectorKind::position) return f.point == PointId(where.first);
-        return f.body == FrameId(where.first) && f.point == PointId(where.second);
-    }
-
-    void refuse(const std::string& written, std::size_t constraint, std::string_view what, const std::vector<std::string>& places,
-                const std::vector<std::string>& here, Span span) {
-        const std::string& name = d_.model->constraints[constraint].name;
-        std::string why;
-        for (std::size_t i = 0; i < d_.rows.size() && why.empty(); ++i)
-            if (d_.rows[i].constraint == constraint) why = (*rows_)[i].why;
-        const std::string expected = places.empty() ? "" : fmt::format("one of {}", fmt::join(places, ", "));
-        if (!here.empty())
-            diagnostics_.add({Code::E0721, span, fmt::format("constraint {} acts on several bodies at this point", name), written,
-                              fmt::format("one of {}", fmt::join(here, ", ")), "write force(c, B at P)"});
-        else
-            diagnostics_.add({Code::E0721, span, fmt::format("constraint {} exerts no {} there", name, what), written, expected,
-                              why.empty() ? "`appell check` lists the constraint forces" : why});
-    }
-
-    const ConstrainedDynamics& d_;
-    Graph& g_;
-    Diagnostics& diagnostics_;
-    Substitution substitution_;
-    std::optional<std::vector<ConstraintForces>> rows_;                     // when first asked for
-    std::set<std::tuple<std::size_t, VectorKind, std::uint32_t>> refused_;  // components of one equation repeat their problem
+    std::vector<ConstrainedSolve> equations_;
 };
 
 // the Newtonian plane in which the paths of a plot move, from their positions' structure
@@ -440,7 +346,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     const SymbolId length_symbol = g.add_symbol("length scale", SymbolKind::other);
 
     // --- the observed row
-    Observables observable(d, diagnostics);
+    Quantities observable(d, diagnostics);
     std::vector<NodeId> row;
     std::vector<std::string>& columns = out.motion.columns;
     const auto column = [&](std::string name, NodeId value) {
@@ -454,13 +360,15 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.speeds = row.size();
     for (const Speed& s : m.speeds) column(s.name, g.symbol_node(s.u));
     layout.multipliers = row.size();
-    for (const ConstraintRow& r : d.rows) column(g.symbol(r.multiplier).name, g.symbol_node(r.multiplier));
+    for (const ConstraintRow& r : d.rows)
+        if (!r.by_actuators) column(g.symbol(r.multiplier).name, g.symbol_node(r.multiplier));
+    for (const SymbolId magnitude : d.actuators) column(g.symbol(magnitude).name, g.symbol_node(magnitude));
     layout.residuals = row.size();
     for (const ConstraintRow& r : d.rows)
         if (r.level == Level::position) column(fmt::format("residual({})", r.name), r.position);
     for (const ConstraintRow& r : d.rows)
-        column(r.level == Level::position ? fmt::format("residual({})'", r.name) : fmt::format("residual({})", r.name),
-               r.velocity);
+        if (r.level != Level::acceleration)
+            column(fmt::format("residual({}){}", r.name, r.level == Level::position ? "'" : ""), r.velocity);
     layout.kinetic = column("kinetic", d.kinetic_energy);
     layout.potential = column("potential", d.potential_energy);
     layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
@@ -470,7 +378,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
             diagnostics.add({Code::E0203, o.span,
                              fmt::format("an output can not be called {}: the table has that column already", o.name), "",
                              "another name", ""});
-        column(o.name, observable(o.value, o.span));
+        column(o.name, observable.scalar(o.value, o.span));
     }
     layout.visible = row.size();
     for (const Plot& plot : m.plots) {
@@ -479,14 +387,14 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
             if (trace.path.valid()) paths.push_back(kin.frames().express(kin.position(trace.path), Model::newtonian()));
         RowLayout::PlotColumns where;
         std::tie(where.across, where.up) = plot.plane ? std::pair((*plot.plane)[0], (*plot.plane)[1]) : path_plane(g, paths);
-        const std::size_t x = plot.x.valid() ? column("", observable(plot.x, plot.span)) : RowLayout::k_time;
+        const std::size_t x = plot.x.valid() ? column("", observable.scalar(plot.x, plot.span)) : RowLayout::k_time;
         for (const PlotTrace& trace : plot.traces) {
             if (trace.path.valid()) {
                 const Vec3 p = kin.frames().express(kin.position(trace.path), Model::newtonian());
                 const std::size_t across = column("", p.c[static_cast<std::size_t>(where.across)]);
                 where.traces.push_back({across, column("", p.c[static_cast<std::size_t>(where.up)])});
             } else {
-                where.traces.push_back({x, column("", observable(trace.y, plot.span))});
+                where.traces.push_back({x, column("", observable.scalar(trace.y, plot.span))});
             }
         }
         layout.plots.push_back(std::move(where));
@@ -498,6 +406,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         std::vector<NodeId> used(row);
         used.insert(used.end(), d.f.begin(), d.f.end());
         used.insert(used.end(), d.b.begin(), d.b.end());
+        used.insert(used.end(), d.C.begin(), d.C.end());
+        for (const SparseEntry& e : d.D.entries) used.push_back(e.value);
         for (const SparseEntry& e : d.M.entries) used.push_back(e.value);
         for (const SparseEntry& e : d.A.entries) used.push_back(e.value);
         for (const FunctionId f : opaque_functions_in(g, used))
@@ -515,7 +425,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Motion& motion = out.motion;
     motion.coordinates = m.coordinates.size();
     motion.speeds = m.speeds.size();
-    motion.velocity_rows = d.rows.size();
+    motion.velocity_rows = static_cast<std::size_t>(
+        std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level != Level::acceleration; }));
     motion.position_rows = static_cast<std::size_t>(
         std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level == Level::position; }));
     for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
@@ -528,7 +439,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     MotionLowering lowering(d, options.formulation, length_symbol);
     out.length_symbol = length_symbol;
     motion.rate = lowering.rate();
-    motion.observe = lowering.observe(std::move(row));
+    motion.observe = lowering.observe(std::move(row), observable.solves());
     motion.position = lowering.position(false);
     motion.velocity = lowering.velocity(false);
     motion.start_position = lowering.position(true);

@@ -59,12 +59,16 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.speeds = m.speeds.size();
     out.quaternions = lowered->motion.quaternions.size();
     for (const ConstraintRow& row : derivation.dynamics->rows)
-        ++(row.level == Level::position ? out.position_rows : out.velocity_rows);
+        ++(row.level == Level::position   ? out.position_rows
+           : row.level == Level::velocity ? out.velocity_rows
+                                          : out.acceleration_rows);
     out.rank = summary.rank;
     out.freedoms = out.speeds - out.rank;
     out.moved = summary.moved;
     out.start = summary.x_start;
-    out.certificate = certify(*derivation.dynamics, *lowered);
+    const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.rank);
+    out.certificate = certify(*derivation.dynamics, *lowered, states);
+    out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     return out;
 }
 

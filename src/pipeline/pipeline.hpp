@@ -14,6 +14,7 @@
 #include "dynam/constrained_dynamics.hpp"
 #include "lang/read_model.hpp"
 #include "pipeline/certificate.hpp"
+#include "pipeline/claims.hpp"
 #include "report/run_record.hpp"
 
 namespace appell {
@@ -42,12 +43,13 @@ struct Derivation {
 // Counts at the start state, after the start values were moved onto the constraints.
 struct Check {
     std::size_t coordinates = 0, speeds = 0, quaternions = 0;
-    std::size_t position_rows = 0, velocity_rows = 0;  // rows by the level they are written at
-    std::size_t rank = 0;                              // independent rows
-    std::size_t freedoms = 0;                          // speeds - rank
+    std::size_t position_rows = 0, velocity_rows = 0, acceleration_rows = 0;  // rows by the level they are written at
+    std::size_t rank = 0;                                                     // independent rows
+    std::size_t freedoms = 0;                                                 // speeds - rank
     std::vector<Moved> moved;
     std::vector<double> start;  // q, u on the constraints
     Certificate certificate;    // all formulations at random consistent states
+    ClaimResults claims;        // the model's, at the same states
 };
 
 // Adds what it finds to the derivation's diagnostics; no value when the model can not be started.

@@ -103,7 +103,9 @@ Printed print_sections(const Graph& g, const std::vector<Section>& sections, Not
     return print(g, roots, options);
 }
 
-std::string level_words(Level level) { return level == Level::position ? "position level" : "velocity level"; }
+std::string level_words(Level level) {
+    return level == Level::position ? "position level" : level == Level::velocity ? "velocity level" : "acceleration level";
+}
 
 std::vector<std::string> names_of(const Model& m) {
     std::vector<std::string> names;
@@ -233,7 +235,7 @@ std::string equations_json(const ConstrainedDynamics& d) {
     out["constraints"] = Json::array();
     for (const ConstraintRow& row : d.rows)
         out["constraints"].push_back({{"name", row.name},
-                                      {"level", row.level == Level::position ? "position" : "velocity"},
+                                      {"level", level_words(row.level)},
                                       {"text", m.constraints[row.constraint].text},
                                       {"multiplier", g.symbol(row.multiplier).name}});
     out["constraint_forces"] = Json::parse(constraint_forces_json(d));

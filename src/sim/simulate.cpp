@@ -46,7 +46,7 @@ public:
         std::copy(x.begin(), x.end(), inputs.begin() + 1);
         report_ = workspace_.run();
         if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
-        if (report_.status == EvalStatus::singular_mass) return RateStatus::singular;
+        if (report_.status != EvalStatus::ok && report_.status != EvalStatus::inconsistent_rows) return RateStatus::singular;
         const std::span<const double> qd = workspace_.output(qd_), ud = workspace_.output(ud_);
         std::copy(qd.begin(), qd.end(), xd.begin());
         std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
@@ -160,14 +160,15 @@ private:
         if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
             return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::start_not_finite);
         // NOTE: the first step is sought with evaluations elsewhere; the report must be that of the start
-        if (rate_.rate(t0, x, row_state_) != RateStatus::ok) return stop(EndReason::start_not_finite);
+        if (const RateStatus status = rate_.rate(t0, x, row_state_); status != RateStatus::ok)
+            return stop(status == RateStatus::singular ? singular() : EndReason::start_not_finite);
         rate_rank_ = rate_.report().rank;
         summary_.redundant |= rate_.report().redundant;
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, rate_.report().smallest_pivot);
         if (rate_.report().status == EvalStatus::inconsistent_rows) return stop(EndReason::inconsistent_constraints);
         const ProjectReport velocity = velocity_.measure(t0, x);
         velocity_rank_ = velocity.evaluation.rank;
-        summary_.rank = motion_.velocity_rows != 0 ? velocity_rank_ : rate_rank_;
+        summary_.rank = std::max(velocity_rank_, rate_rank_);
         summary_.redundant |= velocity.evaluation.redundant;
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, velocity.evaluation.smallest_pivot);
         watch_pivots_ = summary_.smallest_pivot > 10 * k_least_pivot;
@@ -197,8 +198,16 @@ private:
     }
 
     EndReason singular() {
-        summary_.singular_column = rate_.report().singular_column;
-        return EndReason::singular_mass;
+        const EvalReport& report = rate_.report();
+        summary_.singular_column = report.singular_column;
+        summary_.row = report.row;
+        switch (report.status) {
+            case EvalStatus::singular_partition: return EndReason::singular_partition;
+            case EvalStatus::unreachable: return EndReason::unreachable;
+            case EvalStatus::no_reaction: return EndReason::no_reaction;
+            case EvalStatus::several_reactions: return EndReason::several_reactions;
+            default: return EndReason::singular_mass;
+        }
     }
 
     bool loop() {
@@ -342,6 +351,10 @@ std::string_view name(EndReason reason) {
         case EndReason::not_finite: return "not_finite";
         case EndReason::step_too_small: return "step_too_small";
         case EndReason::singular_mass: return "singular_mass";
+        case EndReason::singular_partition: return "singular_partition";
+        case EndReason::unreachable: return "unreachable";
+        case EndReason::no_reaction: return "no_reaction";
+        case EndReason::several_reactions: return "several_reactions";
         case EndReason::inconsistent_constraints: return "inconsistent_constraints";
         case EndReason::rank_loss: return "rank_loss";
         case EndReason::projection_failed: return "projection_failed";

@@ -30,6 +30,10 @@ enum class EndReason {
     not_finite,                // a rate that is not finite, however short the step
     step_too_small,            // the error could not be met with a step that still moves t: mostly a singularity of the motion
     singular_mass,             // some motion has no inertia and no constraint
+    singular_partition,        // the chosen independent speeds do not determine the others
+    unreachable,               // actuators can not produce what a servo row asks for
+    no_reaction,               // no constraint force satisfies a law that depends on it,
+    several_reactions,         // or several do
     inconsistent_constraints,  // dependent rows contradict each other
     rank_loss,                 // rows that were independent at the start no longer are
     projection_failed,
@@ -58,6 +62,7 @@ struct SimulateSummary {
     bool redundant = false;
     double smallest_pivot = 1;        // least seen at accepted states
     std::size_t singular_column = 0;  // for singular_mass: the speed that has no inertia
+    std::size_t row = 0;              // for unreachable: the servo row
     std::vector<Moved> moved;         // what the start projection changed
     std::vector<double> x_start, x_end;
 };

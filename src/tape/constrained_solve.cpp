@@ -201,7 +201,7 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
     }
     // NOTE: a dependent row leaves a remainder of some n eps; forming the rows through L^-1 enlarges it by the condition of L,
     // for which the loss in M's pivots stands. The factor 100 keeps clear of both.
-    const R tolerance = std::min(R(100) * round_off * R(growth), R(1e-6));
+    const R tolerance = std::min(std::max(R(100) * round_off * R(growth), R(k_dependent_row)), R(1e-6));
     std::fill(R_.begin(), R_.end(), R(0));
     rank_ = 0;
     for (std::size_t k = 0; k < std::min(n, m); ++k) {

@@ -23,8 +23,13 @@ struct SolveReport {
     double smallest_pivot = 1;
     double inconsistency = 0;
     std::uint32_t singular_column = 0;
+    std::uint32_t row = 0;
+    std::uint32_t servo_rank = 0;
 };
 
+// A row closer than this to what the others span is taken for dependent, with any number of digits: a state is on the constraints
+// to its own accuracy only, and rows that depend on each other there do so no better.
+inline constexpr double k_dependent_row = 1e-13;
 // dependent rows whose b differs from what the independent ones imply by more than this, relatively, are inconsistent
 inline constexpr double k_consistency_tolerance = 1e-8;
 // accelerations far below this size count as zero when consistency is judged: at rest b is round-off of nothing

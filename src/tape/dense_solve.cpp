@@ -74,6 +74,7 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
     T first(0);
     std::vector<std::uint32_t>& used = order_;
     std::fill(used.begin(), used.end(), 0);
+    for (const std::uint32_t column : block_.independent) used[column] = 1;
     while (rank_ < std::min(m_, n_)) {
         std::size_t row = rank_, column = n_;
         T largest(0);
@@ -85,7 +86,7 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
                     column = j;
                 }
         if (rank_ == 0) first = largest;
-        if (column == n_ || largest <= noise<T>(n_ + m_) * first) break;
+        if (column == n_ || largest <= std::max(noise<T>(n_ + m_), T(k_dependent_row)) * first) break;
         report.smallest_pivot = std::min(report.smallest_pivot, static_cast<double>(largest / first));
         for (std::size_t j = 0; j < n_; ++j) std::swap(E_[rank_ * n_ + j], E_[row * n_ + j]);
         std::swap(e_[rank_], e_[row]);
@@ -104,8 +105,19 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
         dependent_.push_back(static_cast<std::uint32_t>(column));
         ++rank_;
     }
+    for (const std::uint32_t column : block_.independent) used[column] = 0;
     report.rank = static_cast<std::uint32_t>(rank_);
     report.redundant = rank_ < m_;
+    // given independent unknowns must leave no other one free, and no row on themselves alone
+    if (!block_.independent.empty()) {
+        T left(0);
+        for (std::size_t i = rank_; i < m_; ++i)
+            for (const std::uint32_t column : block_.independent) left = std::max(left, T(abs(E_[i * n_ + column])));
+        if (left > std::max(noise<T>(n_ + m_), T(k_dependent_row)) * T(100) || n_ - rank_ != block_.independent.size()) {
+            report.status = EvalStatus::singular_partition;
+            return false;
+        }
+    }
     // dependent rows must ask for what the independent ones give
     T size(0);
     for (std::size_t i = 0; i < rank_; ++i) size = std::max(size, T(abs(e_[i])));
@@ -285,7 +297,8 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
         left_[k] = squared;  // singular value squared
         largest = std::max(largest, squared);
     }
-    const T bar = noise<T>(n_ + m_) * noise<T>(n_ + m_) * largest;
+    const T least = std::max(noise<T>(n_ + m_), T(k_dependent_row));
+    const T bar = least * least * largest;
     // B^+ = sum over k of u_k w_k' / sigma_k; U_ holds sigma_k u_k
     for (std::size_t k = 0; k < m_; ++k) {
         if (!(left_[k] > bar)) continue;
@@ -369,7 +382,7 @@ SolveReport DenseSolver<T>::solve(T* slots) {
                 report.status = EvalStatus::not_finite;
                 return report;
             }
-    eliminate(report);
+    if (!eliminate(report)) return report;
     bool solved = false;
     switch (block_.kind) {
         case SolveKind::minimal: solved = solve_minimal(); break;

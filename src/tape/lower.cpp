@@ -1,10 +1,10 @@
 // Lowering: expressions to a program of segments and solve blocks.
 //
 // The stage of a node is one more than the index of the latest solve whose unknowns it uses; segment k computes the nodes of
-// stage k. Inside a segment instructions are ordered by depth, then by operation, and equal neighbours form runs, so that the
-// interpreter branches once per run. Slots of temporaries are given out by a linear scan; they return to the pool at the end of
-// the run that reads them last, which keeps the instructions of a run independent. All passes are plain loops over needed nodes,
-// n log n together.
+// stage k. A law that depends on its own solve's multipliers is a stage of its own between the guess and the solve. Inside a
+// segment instructions are ordered by depth, then by operation, and equal neighbours form runs, so that the interpreter branches
+// once per run. Slots of temporaries are given out by a linear scan; they return to the pool at the end of the run that reads
+// them last, which keeps the instructions of a run independent. All passes are plain loops over needed nodes, n log n together.
 #include <algorithm>
 #include <numeric>
 
@@ -63,18 +63,24 @@ private:
                 if (e.row >= n || e.column > e.row) throw Error("M of a solve takes entries of its lower triangle only");
             for (const SparseEntry& e : s.A.entries)
                 if (e.row >= m || e.column >= n) throw Error("an entry of A lies outside the matrix");
+            const bool law_fits = s.law.empty() ? s.guess.empty() : s.law.size() == n && s.guess.size() == m;
+            if (!law_fits || s.S.rows != s.s.size() || s.D.columns != s.tau.size())
+                throw Error("the sizes of a law, of servo rows or of actuators disagree with their solve");
         }
+    }
+
+    template <class Visit>
+    static void for_each_operand_of(const ConstrainedSolve& s, Visit visit) {
+        for (const SparseMatrix* matrix : {&s.M, &s.A, &s.law_slope, &s.S, &s.D})
+            for (const SparseEntry& e : matrix->entries) visit(e.value);
+        for (const std::vector<NodeId>* list : {&s.f, &s.b, &s.law, &s.s})
+            for (const NodeId id : *list) visit(id);
     }
 
     // the needed nodes, operands first, and their index in that order
     void collect() {
         std::vector<NodeId> roots;
-        for (const ConstrainedSolve& s : spec_.solves) {
-            for (const SparseEntry& e : s.M.entries) roots.push_back(e.value);
-            for (const SparseEntry& e : s.A.entries) roots.push_back(e.value);
-            roots.insert(roots.end(), s.f.begin(), s.f.end());
-            roots.insert(roots.end(), s.b.begin(), s.b.end());
-        }
+        for (const ConstrainedSolve& s : spec_.solves) for_each_operand_of(s, [&](NodeId id) { roots.push_back(id); });
         for (const OutputGroup& group : spec_.outputs) roots.insert(roots.end(), group.values.begin(), group.values.end());
         for (const NodeId root : roots)
             if (!root.valid() || root.index() >= g_.size()) throw Error("a value of the program is not a node of the graph");
@@ -102,10 +108,13 @@ private:
                 program_.pi_slots.push_back(slot_[i]);
             }
         }
-        for (std::size_t k = 0; k < spec_.solves.size(); ++k) {
-            const auto stage = static_cast<std::uint32_t>(k + 1);
-            for (const SymbolId symbol : spec_.solves[k].x) claim(symbol, next_++, stage);
-            for (const SymbolId symbol : spec_.solves[k].lambda) claim(symbol, next_++, stage);
+        std::uint32_t stage = 0;
+        for (const ConstrainedSolve& s : spec_.solves) {
+            if (!s.guess.empty()) ++stage;
+            for (const SymbolId symbol : s.guess) claim(symbol, next_++, stage);
+            stage_of_solve_.push_back(stage++);
+            for (const std::vector<SymbolId>* unknowns : {&s.x, &s.lambda, &s.tau})
+                for (const SymbolId symbol : *unknowns) claim(symbol, next_++, stage);
         }
     }
 
@@ -146,17 +155,11 @@ private:
             ++level_[i];
             keys_.push_back({stage_[i], level_[i], static_cast<std::uint32_t>(i), op});
         }
-        for (std::size_t k = 0; k < spec_.solves.size(); ++k) {
-            const ConstrainedSolve& s = spec_.solves[k];
-            const auto check = [&](NodeId id) {
-                if (stage_[local_[id.index()]] > k)
+        for (std::size_t k = 0; k < spec_.solves.size(); ++k)
+            for_each_operand_of(spec_.solves[k], [&](NodeId id) {
+                if (stage_[local_[id.index()]] > stage_of_solve_[k])
                     throw Error("solve " + std::to_string(k) + " uses unknowns of its own or of a later solve");
-            };
-            for (const SparseEntry& e : s.M.entries) check(e.value);
-            for (const SparseEntry& e : s.A.entries) check(e.value);
-            for (const NodeId id : s.f) check(id);
-            for (const NodeId id : s.b) check(id);
-        }
+            });
     }
 
     void order_instructions() {
@@ -166,8 +169,12 @@ private:
             if (x.op != y.op) return x.op < y.op;
             return x.node < y.node;
         });
-        program_.segments.resize(spec_.solves.size() + 1);
-        for (std::size_t k = 0; k < spec_.solves.size(); ++k) program_.segments[k].solve = static_cast<std::int32_t>(k);
+        program_.segments.resize(stage_of_solve_.empty() ? 1 : stage_of_solve_.back() + 2);
+        for (std::size_t k = 0; k < spec_.solves.size(); ++k) {
+            Segment& segment = program_.segments[stage_of_solve_[k]];
+            segment.solve = static_cast<std::int32_t>(k);
+            segment.repeats = !spec_.solves[k].guess.empty();
+        }
         // a run also ends with its level: its instructions must not feed each other
         for (std::size_t begin = 0; begin < keys_.size();) {
             const Key& first = keys_[begin];
@@ -185,12 +192,7 @@ private:
     void place_values() {
         std::vector<bool> keeps(order_.size(), !options_.share_slots);
         const auto keep = [&](NodeId id) { keeps[local_[id.index()]] = true; };
-        for (const ConstrainedSolve& s : spec_.solves) {
-            for (const SparseEntry& e : s.M.entries) keep(e.value);
-            for (const SparseEntry& e : s.A.entries) keep(e.value);
-            for (const NodeId id : s.f) keep(id);
-            for (const NodeId id : s.b) keep(id);
-        }
+        for (const ConstrainedSolve& s : spec_.solves) for_each_operand_of(s, keep);
         for (const OutputGroup& group : spec_.outputs)
             for (const NodeId id : group.values) keep(id);
 
@@ -267,12 +269,29 @@ private:
             block.kind = s.kind;
             block.size = s.x.size();
             block.rows = s.lambda.size();
-            for (const SparseEntry& e : s.M.entries) block.M.push_back({e.row, e.column, slot(e.value)});
-            for (const SparseEntry& e : s.A.entries) block.A.push_back({e.row, e.column, slot(e.value)});
-            for (const NodeId id : s.f) block.f.push_back(slot(id));
-            for (const NodeId id : s.b) block.b.push_back(slot(id));
-            for (const SymbolId symbol : s.x) block.x.push_back(symbol_slot_[symbol.index()]);
-            for (const SymbolId symbol : s.lambda) block.lambda.push_back(symbol_slot_[symbol.index()]);
+            const auto entries = [&](const SparseMatrix& matrix, std::vector<MatrixEntry>& out) {
+                for (const SparseEntry& e : matrix.entries) out.push_back({e.row, e.column, slot(e.value)});
+            };
+            entries(s.M, block.M);
+            entries(s.A, block.A);
+            entries(s.law_slope, block.law_slope);
+            entries(s.S, block.S);
+            entries(s.D, block.D);
+            const auto values = [&](const std::vector<NodeId>& list, std::vector<Slot>& out) {
+                for (const NodeId id : list) out.push_back(slot(id));
+            };
+            values(s.f, block.f);
+            values(s.b, block.b);
+            values(s.law, block.law);
+            values(s.s, block.s);
+            const auto unknowns = [&](const std::vector<SymbolId>& list, std::vector<Slot>& out) {
+                for (const SymbolId symbol : list) out.push_back(symbol_slot_[symbol.index()]);
+            };
+            unknowns(s.x, block.x);
+            unknowns(s.lambda, block.lambda);
+            unknowns(s.guess, block.guess);
+            unknowns(s.tau, block.tau);
+            block.independent = s.independent;
             block.mass_blocks = mass_blocks(block);
             program_.solves.push_back(std::move(block));
         }
@@ -335,7 +354,8 @@ private:
     std::vector<Slot> slot_;
     std::vector<Slot> symbol_slot_;
     std::vector<std::uint32_t> symbol_stage_;
-    std::vector<Key> keys_;  // one per instruction
+    std::vector<std::uint32_t> stage_of_solve_;  // the segment it ends
+    std::vector<Key> keys_;                      // one per instruction
     Slot next_ = 0;
 };
 

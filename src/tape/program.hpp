@@ -20,7 +20,7 @@ namespace appell {
 // ---------------------------------------------------------------- what to compute (symbolic)
 
 // How a solve block is solved. All give the same x where the rows are independent and M is regular (dense_solve.hpp).
-enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp };
+enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised };
 
 // M x - A' lambda = f,  A x = b.  M is symmetric, given by its lower triangle (row >= column); structural zeros are absent.
 // The unknowns become the given symbols, which later expressions may use. A may have no rows.
@@ -31,6 +31,17 @@ struct ConstrainedSolve {
     std::vector<SymbolId> x;       // by column of M
     std::vector<SymbolId> lambda;  // by row of A
     SolveKind kind = SolveKind::multipliers;
+    // of `minimal` and `nonminimal`: unknowns that must be the independent ones; empty: chosen by pivoting
+    std::vector<std::uint32_t> independent;
+
+    // Of `realised` (realised_solve.hpp): M x - A' lambda - law(lambda) - D tau = f,  A x = b,  S x = s.
+    // The law is written in `guess`, one symbol by row of A; its segment is repeated until guess = lambda.
+    std::vector<NodeId> law;      // n, or empty
+    SparseMatrix law_slope;       // d law/d guess, n x rows
+    std::vector<SymbolId> guess;  // of a law
+    SparseMatrix S, D;            // servo rows; directions of actuators, n x their number
+    std::vector<NodeId> s;
+    std::vector<SymbolId> tau;
 };
 
 struct OutputGroup {
@@ -70,6 +81,9 @@ struct SolveBlock {
     std::size_t size = 0, rows = 0;
     std::vector<MatrixEntry> M, A;
     std::vector<Slot> f, b, x, lambda;
+    std::vector<std::uint32_t> independent;
+    std::vector<MatrixEntry> law_slope, S, D;
+    std::vector<Slot> law, guess, s, tau;
     std::vector<std::vector<std::uint32_t>> mass_blocks;  // M's columns, grouped into the blocks that do not couple
 };
 
@@ -77,6 +91,7 @@ struct SolveBlock {
 struct Segment {
     std::vector<InstructionRun> runs;
     std::int32_t solve = -1;
+    bool repeats = false;  // until the guess of its solve is its result
 };
 
 struct OutputRange {
@@ -120,9 +135,13 @@ struct LowerOptions {
 
 enum class EvalStatus : std::uint8_t {
     ok,
-    not_finite,        // an operand or an unknown of a solve, or an output, is not finite
-    singular_mass,     // M is singular on the motions that A allows
-    inconsistent_rows  // rows of A depend on each other and b contradicts itself
+    not_finite,          // an operand or an unknown of a solve, or an output, is not finite
+    singular_mass,       // M is singular on the motions that A allows
+    inconsistent_rows,   // rows of A depend on each other and b contradicts itself
+    singular_partition,  // the rows do not determine the dependent unknowns from the given independent ones
+    unreachable,         // the actuators can not produce what a servo row asks for
+    no_reaction,         // no constraint force satisfies the law that depends on it
+    several_reactions    // more than one does
 };
 
 // NOTE: inconsistent rows do not stop an evaluation: the independent rows are solved exactly and everything after is computed,
@@ -131,12 +150,13 @@ enum class EvalStatus : std::uint8_t {
 struct EvalReport {
     EvalStatus status = EvalStatus::ok;
     std::uint32_t solve = 0;            // which block the status is about; the number of blocks for outputs
-    std::uint32_t rank = 0;             // of A, all blocks together; below the row count when rows are redundant
+    std::uint32_t rank = 0;             // of the rows of the last block and of the servo rows
     bool redundant = false;             // some block had fewer independent rows than rows; its lambda is the one of least norm
     bool bordered = false;              // some block had a (nearly) singular M and was solved by its bordered matrix
     double smallest_pivot = 1;          // least over the blocks: pivot of the last independent row, rows scaled to unit length
     double inconsistency = 0;           // largest relative disagreement of a dependent row with its b
     std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia
+    std::uint32_t row = 0;              // for unreachable: the servo row
 };
 
 // Numbers of one evaluation, all memory allocated once. T: double, std::complex<double>, boost::multiprecision numbers.

@@ -27,14 +27,30 @@ Workspace<T>::Workspace(const Program& program)
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
     for (const SolveBlock& block : program.solves) {
-        const bool dense = block.kind != SolveKind::multipliers && !IsComplex<T>::value;
-        solvers_.push_back(dense ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
+        const bool realised = block.kind == SolveKind::realised;
+        const bool dense = !realised && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
+        solvers_.push_back(dense || realised ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
         dense_solvers_.push_back(dense ? std::make_unique<DenseSolver<Real<T>>>(block) : nullptr);
+        realised_solvers_.push_back(realised ? std::make_unique<RealisedSolver<T>>(block) : nullptr);
     }
 }
 
 template <class T>
-SolveReport Workspace<T>::solve(std::size_t block) {
+SolveReport Workspace<T>::solve(const Segment& segment) {
+    const auto block = static_cast<std::size_t>(segment.solve);
+    if (RealisedSolver<T>* const realised = realised_solvers_[block].get()) {
+        const auto evaluate_law = [&] {
+            for (const InstructionRun& run : segment.runs) execute_run(run);
+        };
+        realised->begin(slots_.data());
+        while (segment.repeats && realised->next_start(slots_.data())) {
+            evaluate_law();
+            while (realised->iterate(slots_.data())) evaluate_law();
+        }
+        const SolveReport report = realised->finish(slots_.data());
+        if (segment.repeats) evaluate_law();
+        return report;
+    }
     if constexpr (!IsComplex<T>::value)
         if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     return solvers_[block]->solve(slots_.data());
@@ -87,13 +103,16 @@ void Workspace<T>::execute_run(const InstructionRun& run) {
 template <class T>
 EvalReport Workspace<T>::execute(bool poison) {
     EvalReport report;
+    std::uint32_t servo_rank = 0;  // the same rows may stand in several blocks
     for (const Segment& segment : program_->segments) {
         if (poison)
             std::fill(slots_.begin() + static_cast<std::ptrdiff_t>(program_->first_temporary), slots_.end(), not_a_number<T>());
-        for (const InstructionRun& run : segment.runs) execute_run(run);
+        if (!segment.repeats)
+            for (const InstructionRun& run : segment.runs) execute_run(run);
         if (segment.solve < 0) continue;
-        const SolveReport solve = this->solve(static_cast<std::size_t>(segment.solve));
-        report.rank += solve.rank;
+        const SolveReport solve = this->solve(segment);
+        servo_rank = std::max(servo_rank, solve.servo_rank);
+        report.rank = solve.rank + servo_rank;
         report.redundant |= solve.redundant;
         report.bordered |= solve.bordered;
         report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
@@ -103,6 +122,7 @@ EvalReport Workspace<T>::execute(bool poison) {
             report.status = solve.status;
             report.solve = static_cast<std::uint32_t>(segment.solve);
             report.singular_column = solve.singular_column;
+            report.row = solve.row;
         }
         if (solve.status == EvalStatus::inconsistent_rows) continue;
         std::fill(outputs_.begin(), outputs_.end(), not_a_number<T>());

@@ -10,6 +10,7 @@
 #include "tape/constrained_solve.hpp"
 #include "tape/dense_solve.hpp"
 #include "tape/program.hpp"
+#include "tape/realised_solve.hpp"
 #include "tape/scalars.hpp"
 
 namespace appell {
@@ -44,11 +45,12 @@ private:
     std::vector<T> slots_;
     std::vector<T> outputs_;
     std::vector<T> arguments_;  // of one opaque call
-    SolveReport solve(std::size_t block);
+    SolveReport solve(const Segment& segment);
 
-    // by solve block, one of the two: the kind of the block decides. Complex numbers take the first road for every kind.
+    // by solve block, one of the three: the kind of the block decides. Complex numbers take the first road for the dense kinds.
     std::vector<std::unique_ptr<ConstrainedSolver<T>>> solvers_;
     std::vector<std::unique_ptr<DenseSolver<Real<T>>>> dense_solvers_;
+    std::vector<std::unique_ptr<RealisedSolver<T>>> realised_solvers_;
 };
 
 extern template class Workspace<double>;

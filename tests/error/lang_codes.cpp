@@ -177,16 +177,32 @@ std::vector<BadModel> bad_models() {
     add("W0501", 2, 40, with("body B frame N mass 1 center O inertia (1, 1, 3)"));
     add("N0501", 2, 1, with("for i in 1..0\n  param p[i] = 1\nend"));
     // not supported yet
-    add("E0901", 2, 1, with("nonideal c: force on P_ = N.x"));
-    add("E0901", 2, 1, with("actuator F: force on P_ along N.x"));
-    add("E0901", 2, 1, with("servo c: x_ = 1 m by F"));
-    add("E0901", 2, 1, with("independent u1, u2"));
-    add("E0901", 2, 1, with("evidence c"));
-    add("E0901", 2, 1, with("claim \"eq. 1\": x_' = 1 where x_ > 0"));
     add("E0901", 2, 1, with("imply a, b => c except x_ > 0"));
     add("E0901", 2, 1, with("event e: x_ falling => set u = 1, report"));
-    add("E0902", 2, 19, with("constraint c: dot(acc(P_), N.x) = 0"));
-    add("E0902", 2, 15, with("constraint c: x_'' = 0"));
+    add("E0902", 2, 15, with("force on P_ = acc(P_)"));
+    add("E0902", 2, 16, with("force on P_ = (x_'')*N.x"));
+    // laws, actuators, claims
+    add("E0401", 2, 10, with("nonideal P_: force on P_ = N.x"));
+    add("E0202", 2, 10, with("nonideal c: force on P_ = N.x"));
+    add("E0405", 4, 27,
+        with("constraint c: x_ = 1 m\nactuator A: force on P_ along N.x\nnonideal c: force on P_ = actuator(A)*N.x"));
+    add("E0401", 2, 22, with("servo s: x_ = 1 m by P_"));
+    add("E0401", 2, 13, with("independent x_"));
+    add("E0209", 2, 18, with("independent x_', x_'"));
+    add("E0209", 3, 1, with("independent x_'\nindependent x_'"));
+    add("E0401", 2, 10, with("evidence P_"));
+    add("E0401", 2, 12, with("claim \"a\": N.x = 1"));
+    add("E0202", 2, 12, with("claim \"a\": nothing = 1"));
+    add("E0202", 2, 12, with("claim \"a\": matrix(Q, 1, 1) = 1"));
+    add("E0202", 2, 12, with("claim \"a\": count(apples) = 1"));
+    add("E0404", 2, 12, with("claim \"a\": matrix(M, 0, 1) = 1"));
+    add("E0401", 2, 24, with("claim \"a\": matrix(M) = ((1, 2), (3))"));
+    add("E0401", 2, 27, with("claim \"a\": x_ = 1 m where x_"));
+    add("E0301", 2, 12, with("claim \"a\": x_ = 1 s"));
+    add("E0405", 2, 12, with("output a = count(rank)"));
+    add("E0401", 2, 12, with("output a = partial(x_, 2*x_)"));
+    add("E0401", 2, 12, with("output a = active(x_)"));
+    add("E0402", 2, 16, with("output a = dot(dt(vel(P_)), N.x)"));
     // the rest is counted
     ReadOptions few;
     few.limits.diagnostics = 2;

@@ -1,0 +1,11 @@
+// Nonideal forces of constraints (001 eqs. 9-40) and the directions of actuators, as generalized forces.
+#pragma once
+
+#include "dynam/constrained_dynamics.hpp"
+
+namespace appell {
+
+// Fills C, D and the actuators of the dynamics, whose rows are known; problems go to the diagnostics.
+void derive_nonideal(ConstrainedDynamics& dynamics, Diagnostics& diagnostics);
+
+}  // namespace appell

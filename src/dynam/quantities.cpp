@@ -1,0 +1,436 @@
+#include "dynam/quantities.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dynam/gibbs_appell.hpp"
+#include "expr/dependence.hpp"
+
+namespace appell {
+
+// ---------------------------------------------------------------- constraint forces as written
+
+NodeId WrittenForces::put_in(NodeId written, Span span) {
+    Graph& g = d_.graph();
+    Substitution forces;
+    bool any = false;
+    for (const VectorSymbolId id : vector_symbols_in(g, std::span(&written, 1))) {
+        const VectorSymbolInfo symbol = g.vector_symbol(id);
+        const auto kind = static_cast<VectorKind>(symbol.kind);
+        if (kind != VectorKind::constraint_force && kind != VectorKind::constraint_torque) continue;
+        forces.set(id, constraint_vector(symbol, span));
+        any = true;
+    }
+    return any ? substitute(g, written, forces) : written;
+}
+
+// multiplier times direction of one row at one place
+NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span span) {
+    if (!rows_) rows_ = row_forces(d_);
+    Graph& g = d_.graph();
+    const Model& m = *d_.model;
+    const auto kind = static_cast<VectorKind>(symbol.kind);
+    const bool force = kind == VectorKind::constraint_force;
+    const SymbolId multiplier(symbol.first);
+    // the constraint and the component; ideal multipliers have the directions of the others
+    std::size_t constraint = 0, component = 0;
+    for (std::size_t c = 0; c < m.constraints.size(); ++c)
+        for (std::size_t i = 0; i < m.constraints[c].multipliers.size(); ++i)
+            if (m.constraints[c].multipliers[i] == multiplier || m.constraints[c].ideal_multipliers[i] == multiplier) {
+                constraint = c;
+                component = i;
+            }
+    const SymbolId own_row = m.constraints[constraint].multipliers[component];
+    // a component may be without a force where another one has it: the place is looked up in the whole constraint
+    std::vector<std::string> places, here;
+    NodeId direction = g.vector_zero();
+    const auto note = [](std::vector<std::string>& list, std::string name) {
+        if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(std::move(name));
+    };
+    for (std::size_t i = 0; i < d_.rows.size(); ++i) {
+        if (d_.rows[i].constraint != constraint || d_.rows[i].by_actuators) continue;
+        const bool own = d_.rows[i].multiplier == own_row;
+        if (force)
+            for (const ForceDirection& f : (*rows_)[i].forces) {
+                note(places, place_name(m, f));
+                if (!acts_at(f, VectorSymbolId(symbol.second))) continue;
+                note(here, place_name(m, f));
+                if (own) direction = f.W;
+            }
+        else
+            for (const TorqueDirection& t : (*rows_)[i].torques) {
+                note(places, body_name(m, t.body));
+                if (t.body != FrameId(symbol.second)) continue;
+                note(here, body_name(m, t.body));
+                if (own) direction = t.tau;
+            }
+    }
+    if (here.size() != 1 && refused_.insert({constraint, kind, symbol.second}).second)
+        refuse(symbol.name, constraint, force ? "force" : "torque", places, here, span);
+    return g.vscale(g.symbol_node(multiplier), direction);
+}
+
+// pos(P) stands for whatever the force acts on at P, vel(B at P) for the body alone
+bool WrittenForces::acts_at(const ForceDirection& f, VectorSymbolId place) const {
+    const VectorSymbolInfo& where = d_.graph().vector_symbol(place);
+    if (static_cast<VectorKind>(where.kind) == VectorKind::position) return f.point == PointId(where.first);
+    return f.body == FrameId(where.first) && f.point == PointId(where.second);
+}
+
+void WrittenForces::refuse(const std::string& written, std::size_t constraint, std::string_view what,
+                           const std::vector<std::string>& places, const std::vector<std::string>& here, Span span) {
+    const Constraint& c = d_.model->constraints[constraint];
+    std::string why;
+    for (std::size_t i = 0; i < d_.rows.size() && why.empty(); ++i)
+        if (d_.rows[i].constraint == constraint) why = (*rows_)[i].why;
+    if (!c.actuators.empty()) why = "actuators keep it; actuator(F) is the magnitude of one";
+    const std::string expected = places.empty() ? "" : fmt::format("one of {}", fmt::join(places, ", "));
+    if (!here.empty())
+        diagnostics_.add({Code::E0721, span, fmt::format("constraint {} acts on several bodies at this point", c.name), written,
+                          fmt::format("one of {}", fmt::join(here, ", ")), "write force(c, B at P)"});
+    else
+        diagnostics_.add({Code::E0721, span, fmt::format("constraint {} exerts no {} there", c.name, what), written, expected,
+                          why.empty() ? "`appell check` lists the constraint forces" : why});
+}
+
+// ---------------------------------------------------------------- quantities
+
+Quantities::Quantities(const ConstrainedDynamics& d, Diagnostics& diagnostics)
+    : d_(d), g_(d.graph()), kin_(*d.kinematics), diagnostics_(diagnostics), forces_(d, diagnostics) {
+    const Model& m = *d.model;
+    energies_.set(m.kinetic_energy, d.kinetic_energy);
+    energies_.set(m.potential_energy, d.potential_energy);
+    energies_.set(m.total_energy, g_.add(d.kinetic_energy, d.potential_energy));
+    std::map<SymbolId, bool> present;
+    for (const ConstraintRow& row : d.rows) present[row.multiplier] = true;
+    for (const Constraint& c : m.constraints)
+        for (std::size_t i = 0; i < c.multipliers.size(); ++i) {
+            const bool row = present.contains(c.multipliers[i]);
+            if (!row) energies_.set(c.multipliers[i], g_.constant(0));
+            // without nonideal forces the two are one
+            if (!row || d.C.empty())
+                energies_.set(c.ideal_multipliers[i], row ? g_.symbol_node(c.multipliers[i]) : g_.constant(0));
+        }
+    done_.assign(m.quantities.size(), 0);
+}
+
+NodeId Quantities::put_in(NodeId written, Span span) {
+    written = forces_.put_in(written, span);
+    const Model& m = *d_.model;
+    if (m.quantities.empty()) return written;
+    std::map<SymbolId, std::size_t> index;
+    for (std::size_t i = 0; i < m.quantities.size(); ++i)
+        if (m.quantities[i].symbol.valid()) index[m.quantities[i].symbol] = i;
+    // quantities contain older ones only: what is needed is marked downward, then resolved upward
+    std::vector<std::uint8_t> needed(m.quantities.size(), 0);
+    const auto mark = [&](NodeId expression) {
+        for (const SymbolId s : symbols_in(g_, std::span(&expression, 1)))
+            if (const auto found = index.find(s); found != index.end()) needed[found->second] = 1;
+        for (const VectorSymbolId v : vector_symbols_in(g_, std::span(&expression, 1)))
+            if (static_cast<VectorKind>(g_.vector_symbol(v).kind) == VectorKind::quantity) needed[g_.vector_symbol(v).first] = 1;
+    };
+    mark(written);
+    for (std::size_t i = needed.size(); i-- > 0;)
+        if (needed[i] && !done_[i] && m.quantities[i].of.valid()) mark(m.quantities[i].of);
+    bool any = false;
+    for (std::size_t i = 0; i < needed.size(); ++i) {
+        any = any || needed[i];
+        if (needed[i] && !done_[i]) resolve(i);
+    }
+    return any ? substitute(g_, written, resolved_) : written;
+}
+
+NodeId Quantities::scalar(NodeId written, Span span) { return substitute(g_, kin_.resolve(put_in(written, span)), energies_); }
+
+std::array<NodeId, 3> Quantities::vector(NodeId written, Span span) {
+    Vec3 v = kin_.frames().express(kin_.resolve_vector(put_in(written, span)), Model::newtonian());
+    for (NodeId& c : v.c) c = substitute(g_, c, energies_);
+    return v.c;
+}
+
+void Quantities::resolve(std::size_t which) {
+    const Quantity q = d_.model->quantities[which];
+    done_[which] = 1;
+    const bool derivative = q.kind == QuantityKind::partial || q.kind == QuantityKind::nonholonomic_partial;
+    if (derivative && g_.is_vector(q.of)) {
+        // part by part: the basis vectors do not depend on speeds and their rates
+        NodeId sum = g_.vector_zero();
+        bool rate = false;
+        const bool follows = q.kind == QuantityKind::nonholonomic_partial;
+        const auto speed = follows ? independent_index(SymbolId(q.first), rate, q.span) : std::nullopt;
+        if (!follows || speed)
+            for (const Vec3& part : kin_.resolve_vector(put_in(q.of, q.span)).parts)
+                for (std::size_t axis = 0; axis < 3; ++axis) {
+                    const NodeId c = substitute(g_, part.c[axis], energies_);
+                    const NodeId slope = follows ? following(c, *speed, rate) : derivative_by(c, SymbolId(q.first));
+                    sum = g_.vadd(sum, g_.vscale(slope, d_.model->frame(part.frame).basis[axis]));
+                }
+        for (std::uint32_t i = 0; i < g_.vector_symbol_count(); ++i) {
+            const VectorSymbolInfo& symbol = g_.vector_symbol(VectorSymbolId(i));
+            if (static_cast<VectorKind>(symbol.kind) == VectorKind::quantity && symbol.first == which)
+                resolved_.set(VectorSymbolId(i), sum);
+        }
+        return;
+    }
+    NodeId value = g_.constant(0);
+    switch (q.kind) {
+        case QuantityKind::time_derivative: {
+            const NodeId of = scalar(q.of, q.span);
+            for (const SymbolKind kind : {SymbolKind::speed_rate, SymbolKind::multiplier, SymbolKind::other})
+                if (depends_on(g_, of, kind)) {
+                    diagnostics_.add({Code::E0405, q.span, "this can not be differentiated",
+                                      "accelerations, constraint forces or a matrix of the dynamics in it",
+                                      "positions and velocities", ""});
+                    break;
+                }
+            value = kin_.rate(of);
+            break;
+        }
+        case QuantityKind::partial: value = derivative_by(scalar(q.of, q.span), SymbolId(q.first)); break;
+        case QuantityKind::nonholonomic_partial: {
+            bool rate = false;
+            if (const auto speed = independent_index(SymbolId(q.first), rate, q.span))
+                value = following(scalar(q.of, q.span), *speed, rate);
+            break;
+        }
+        case QuantityKind::matrix: value = entry(q); break;
+        case QuantityKind::count: {
+            const std::size_t rank = rank_.value_or(0);
+            const std::size_t counts[] = {d_.model->coordinates.size(), d_.model->speeds.size(), d_.rows.size(), rank,
+                                          d_.model->speeds.size() - rank};
+            value = g_.constant(static_cast<double>(counts[q.first]));
+            break;
+        }
+        default: value = generalized(q);
+    }
+    resolved_.set(q.symbol, value);
+}
+
+// Rates q' and q'' by the chain rule u = Y q' + Z, every other rate held.
+NodeId Quantities::derivative_by(NodeId of, SymbolId variable) {
+    const SymbolKind kind = g_.symbol(variable).kind;
+    if (kind != SymbolKind::coordinate_rate && kind != SymbolKind::coordinate_rate2)
+        return derivative(g_, std::span(&of, 1), variable).front();
+    const bool second = kind == SymbolKind::coordinate_rate2;
+    std::vector<NodeId> terms;
+    for (const SparseEntry& e : kin_.Y().entries) {
+        const SymbolId rate = kin_.independent_rates()[e.column];
+        const bool own = std::any_of(d_.model->coordinates.begin(), d_.model->coordinates.end(), [&](const Coordinate& c) {
+            return c.rate == rate && (second ? c.rate2 : c.rate) == variable;
+        });
+        if (!own) continue;
+        const Speed& speed = d_.model->speeds[e.row];
+        terms.push_back(g_.mul(e.value, derivative(g_, std::span(&of, 1), second ? speed.rate : speed.u).front()));
+    }
+    return g_.sum(terms);
+}
+
+// d/du_I + sum over the dependent speeds of D_sI d/du_s (000 eqs. 13-16)
+NodeId Quantities::following(NodeId of, std::uint32_t independent, bool rates) {
+    const auto slope = [&](std::uint32_t speed) {
+        const Speed& s = d_.model->speeds[speed];
+        return derivative(g_, std::span(&of, 1), rates ? s.rate : s.u).front();
+    };
+    std::vector<NodeId> terms{slope(d_.independent[independent])};
+    for (std::size_t s = 0; s < d_.dependent.size(); ++s) terms.push_back(g_.mul(D_[s][independent], slope(d_.dependent[s])));
+    return g_.sum(terms);
+}
+
+bool Quantities::need_partition(Span span) {
+    if (d_.independent.empty()) {
+        if (!std::exchange(partition_missed_, true))  // the entries of a matrix repeat it
+            diagnostics_.add({Code::E0612, span, "this depends on the choice of independent speeds", "",
+                              "an `independent` statement",
+                              "write `independent u1, ...` with as many speeds as there are freedoms"});
+        return false;
+    }
+    solve_for_dependent();
+    return true;
+}
+
+std::optional<std::uint32_t> Quantities::independent_index(SymbolId symbol, bool& rate, Span span) {
+    if (!need_partition(span)) return std::nullopt;
+    const SymbolKind kind = g_.symbol(symbol).kind;
+    rate = kind == SymbolKind::speed_rate || kind == SymbolKind::coordinate_rate2;
+    SymbolId of = symbol;
+    for (const Speed& s : d_.model->speeds)
+        if (s.rate == symbol) of = s.u;
+    for (const Coordinate& c : d_.model->coordinates)
+        if (c.rate2 == symbol) of = c.rate;
+    const auto speed = d_.speed_of(of);
+    for (std::uint32_t i = 0; speed && i < d_.independent.size(); ++i)
+        if (d_.independent[i] == *speed) return i;
+    diagnostics_.add({Code::E0612, span, fmt::format("{} is not among the independent speeds", g_.symbol(of).name),
+                      g_.symbol(of).name, "an independent speed", ""});
+    return std::nullopt;
+}
+
+const std::vector<NodeId>& Quantities::active() {
+    if (!active_) active_ = generalized_active_forces(d_);
+    return *active_;
+}
+
+NodeId Quantities::generalized(const Quantity& q) {
+    const auto speed = d_.speed_of(SymbolId(q.first));
+    if (!speed) {
+        diagnostics_.add({Code::E0611, q.span, fmt::format("{} is no speed of this model", g_.symbol(SymbolId(q.first)).name),
+                          g_.symbol(SymbolId(q.first)).name, "a speed", ""});
+        return g_.constant(0);
+    }
+    const auto inertia = [&](std::uint32_t r) {
+        std::vector<NodeId> terms{d_.f[r], g_.neg(active()[r])};
+        for (const SparseEntry& e : d_.M.entries) {
+            if (e.row == r) terms.push_back(g_.neg(g_.mul(e.value, g_.symbol_node(d_.model->speeds[e.column].rate))));
+            if (e.column == r && e.row != r)
+                terms.push_back(g_.neg(g_.mul(e.value, g_.symbol_node(d_.model->speeds[e.row].rate))));
+        }
+        return g_.sum(terms);
+    };
+    const auto along_rows = [&](bool ideal) {
+        std::vector<NodeId> terms;
+        for (const SparseEntry& e : d_.A.entries) {
+            if (e.column != *speed || d_.rows[e.row].by_actuators) continue;
+            const Constraint& c = d_.model->constraints[d_.rows[e.row].constraint];
+            for (std::size_t i = 0; i < c.multipliers.size(); ++i)
+                if (c.multipliers[i] == d_.rows[e.row].multiplier)
+                    terms.push_back(
+                        g_.mul(e.value, g_.symbol_node(ideal && !d_.C.empty() ? c.ideal_multipliers[i] : c.multipliers[i])));
+        }
+        return g_.sum(terms);
+    };
+    switch (q.kind) {
+        case QuantityKind::active: return active()[*speed];
+        case QuantityKind::inertia: return inertia(*speed);
+        case QuantityKind::given: return d_.f[*speed];
+        case QuantityKind::ideal: return along_rows(true);
+        case QuantityKind::nonideal:
+            return d_.C.empty() ? g_.constant(0) : g_.add(d_.C[*speed], g_.sub(along_rows(false), along_rows(true)));
+        default: break;
+    }
+    bool rate = false;
+    const auto independent = independent_index(SymbolId(q.first), rate, q.span);
+    if (!independent) return g_.constant(0);
+    const auto of = [&](std::uint32_t r) { return q.kind == QuantityKind::nonholonomic_active ? active()[r] : inertia(r); };
+    std::vector<NodeId> terms{of(*speed)};
+    for (std::size_t s = 0; s < d_.dependent.size(); ++s) terms.push_back(g_.mul(D_[s][*independent], of(d_.dependent[s])));
+    return g_.sum(terms);
+}
+
+// J2 D = -J1 and J2 d = b, a solve for each column: the identity for M makes it the solution of the rows alone
+void Quantities::solve_for_dependent() {
+    if (!offset_.empty() || d_.dependent.empty() || d_.rows.empty()) return;
+    const std::size_t n = d_.dependent.size();
+    ConstrainedSolve shape;
+    shape.M = {n, n, {}};
+    for (std::uint32_t i = 0; i < n; ++i) shape.M.entries.push_back({i, i, g_.constant(1)});
+    shape.f.assign(n, g_.constant(0));
+    shape.A = {d_.rows.size(), n, {}};
+    std::vector<std::uint32_t> place(d_.model->speeds.size(), static_cast<std::uint32_t>(n));
+    for (std::uint32_t i = 0; i < n; ++i) place[d_.dependent[i]] = i;
+    for (const SparseEntry& e : d_.A.entries)
+        if (place[e.column] < n) shape.A.entries.push_back({e.row, place[e.column], e.value});
+    const auto solve = [&](std::vector<NodeId> right, const std::string& name) {
+        ConstrainedSolve one = shape;
+        one.b = std::move(right);
+        std::vector<NodeId> out;
+        for (std::size_t i = 0; i < n; ++i) {
+            one.x.push_back(g_.add_symbol(fmt::format("{}({})", name, i + 1), SymbolKind::other));
+            out.push_back(g_.symbol_node(one.x.back()));
+        }
+        for (std::size_t i = 0; i < d_.rows.size(); ++i)
+            one.lambda.push_back(g_.add_symbol(fmt::format("unused {}({})", name, i + 1), SymbolKind::other));
+        solves_.push_back(std::move(one));
+        return out;
+    };
+    D_.assign(n, std::vector<NodeId>(d_.independent.size()));
+    for (std::uint32_t k = 0; k < d_.independent.size(); ++k) {
+        std::vector<NodeId> right(d_.rows.size(), g_.constant(0));
+        for (const SparseEntry& e : d_.A.entries)
+            if (e.column == d_.independent[k]) right[e.row] = g_.neg(e.value);
+        const std::vector<NodeId> column = solve(std::move(right), fmt::format("D column {}", k + 1));
+        for (std::size_t i = 0; i < n; ++i) D_[i][k] = column[i];
+    }
+    offset_ = solve(d_.b, "d");
+}
+
+NodeId Quantities::mass(std::size_t row, std::size_t column) const {
+    const NodeId entry = d_.M.find(std::max(row, column), std::min(row, column));
+    return entry.valid() ? entry : g_.constant(0);
+}
+
+std::pair<std::size_t, std::size_t> Quantities::size(MatrixName name) const {
+    const std::size_t n = d_.model->speeds.size(), rows = d_.rows.size(), p = d_.independent.size(), k = d_.dependent.size();
+    switch (name) {
+        case MatrixName::M:
+        case MatrixName::T: return {n, n};
+        case MatrixName::f:
+        case MatrixName::V: return {n, 1};
+        case MatrixName::A: return {rows, n};
+        case MatrixName::b: return {rows, 1};
+        case MatrixName::J1: return {rows, p};
+        case MatrixName::J2: return {rows, k};
+        case MatrixName::D: return {k, p};
+        case MatrixName::d: return {k, 1};
+        case MatrixName::A1: return {k, n};
+        case MatrixName::A2: return {p, n};
+    }
+    return {0, 0};
+}
+
+NodeId Quantities::entry(const Quantity& q) {
+    const auto name = static_cast<MatrixName>(q.first);
+    if (name > MatrixName::b && !need_partition(q.span)) return g_.constant(0);
+    const auto [rows, columns] = size(name);
+    std::size_t row = q.row, column = q.column;
+    if (column == 0 && (rows == 1 || columns == 1)) {
+        if (columns != 1) std::swap(row, column);
+        if (columns == 1) column = 1;
+        if (rows == 1 && columns != 1) row = 1;
+    }
+    if (row < 1 || row > rows || column < 1 || column > columns) {
+        diagnostics_.add({Code::E0613, q.span, fmt::format("the matrix {} has no such entry", k_matrix_names[q.first]),
+                          q.column > 0 ? fmt::format("({}, {})", q.row, q.column) : fmt::format("({})", q.row),
+                          fmt::format("a matrix of {} x {}", rows, columns), ""});
+        return g_.constant(0);
+    }
+    return matrix_entry(name, row - 1, column - 1);
+}
+
+NodeId Quantities::matrix_entry(MatrixName name, std::size_t row, std::size_t column) {
+    const auto or_zero = [&](NodeId id) { return id.valid() ? id : g_.constant(0); };
+    const auto unit = [&](bool one) { return g_.constant(one ? 1 : 0); };
+    const std::size_t p = d_.independent.size(), k = d_.dependent.size();
+    // speeds in the order independent, dependent
+    const auto speed = [&](std::size_t i) -> std::size_t { return i < p ? d_.independent[i] : d_.dependent[i - p]; };
+    const auto A2 = [&](std::size_t r, std::size_t i) { return i < p ? unit(r == i) : D_[i - p][r]; };
+    switch (name) {
+        case MatrixName::M: return mass(row, column);
+        case MatrixName::f: return d_.f[row];
+        case MatrixName::A: return or_zero(d_.A.find(row, column));
+        case MatrixName::b: return d_.b[row];
+        case MatrixName::J1: return or_zero(d_.A.find(row, d_.independent[column]));
+        case MatrixName::J2: return or_zero(d_.A.find(row, d_.dependent[column]));
+        case MatrixName::D: return D_[row][column];
+        case MatrixName::d: return offset_[row];
+        case MatrixName::A1: return column < p ? g_.neg(D_[row][column]) : unit(row == column - p);
+        case MatrixName::A2: return A2(row, column);
+        case MatrixName::T: {
+            if (row < k) return column < p ? g_.neg(D_[row][column]) : unit(row == column - p);
+            std::vector<NodeId> terms;
+            for (std::size_t i = 0; i < p + k; ++i) terms.push_back(g_.mul(A2(row - k, i), mass(speed(i), speed(column))));
+            return g_.sum(terms);
+        }
+        case MatrixName::V: {
+            if (row < k) return offset_[row];
+            std::vector<NodeId> terms;
+            for (std::size_t i = 0; i < p + k; ++i) terms.push_back(g_.mul(A2(row - k, i), d_.f[speed(i)]));
+            return g_.sum(terms);
+        }
+    }
+    return g_.constant(0);
+}
+
+}  // namespace appell

@@ -1,0 +1,128 @@
+#include "dynam/realised.hpp"
+
+#include <fmt/format.h>
+
+#include "dynam/multipliers.hpp"
+#include "expr/substitute.hpp"
+
+namespace appell {
+
+namespace {
+
+// the rows that ideal forces keep
+void keep_ideal_rows(ConstrainedDynamics& d) {
+    std::vector<std::uint32_t> place;
+    std::vector<ConstraintRow> rows;
+    std::vector<NodeId> b;
+    for (std::size_t i = 0; i < d.rows.size(); ++i) {
+        place.push_back(static_cast<std::uint32_t>(rows.size()));
+        if (d.rows[i].by_actuators) continue;
+        rows.push_back(d.rows[i]);
+        b.push_back(d.b[i]);
+    }
+    SparseMatrix A{rows.size(), d.A.columns, {}};
+    for (const SparseEntry& e : d.A.entries)
+        if (!d.rows[e.row].by_actuators) A.entries.push_back({place[e.row], e.column, e.value});
+    d.rows = std::move(rows);
+    d.b = std::move(b);
+    d.A = std::move(A);
+}
+
+std::vector<SymbolId> symbols_named(Graph& g, const std::string& name, std::size_t count) {
+    std::vector<SymbolId> out;
+    for (std::size_t i = 0; i < count; ++i) out.push_back(g.add_symbol(fmt::format("{} {}", name, i + 1), SymbolKind::other));
+    return out;
+}
+
+class Realising {
+public:
+    explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, d} { keep_ideal_rows(out_.ideal); }
+
+    Realisation run() {
+        if (!d_.C.empty()) solve_ideal();
+        if (d_.C_of_reaction || !d_.actuators.empty()) solve_realised();
+        std::vector<NodeId>& f = out_.ideal.f;
+        std::vector<NodeId>& added = out_.ideal.added_force;
+        added.assign(f.size(), g_.constant(0));
+        for (std::size_t i = 0; i < law_.size(); ++i) added[i] = g_.add(added[i], law_[i]);
+        for (const SparseEntry& e : d_.D.entries)
+            added[e.row] = g_.add(added[e.row], g_.mul(e.value, g_.symbol_node(d_.actuators[e.column])));
+        for (std::size_t i = 0; i < f.size(); ++i) f[i] = g_.add(f[i], added[i]);
+        out_.ideal.C.clear();
+        out_.ideal.actuators.clear();
+        out_.ideal.D = {};
+        return std::move(out_);
+    }
+
+private:
+    [[nodiscard]] SymbolId ideal_multiplier(const ConstraintRow& row) const {
+        const Constraint& c = d_.model->constraints[row.constraint];
+        for (std::size_t i = 0; i < c.multipliers.size(); ++i)
+            if (c.multipliers[i] == row.multiplier) return c.ideal_multipliers[i];
+        return row.multiplier;
+    }
+
+    // every row as it were without C: actuators at their work, too
+    void solve_ideal() {
+        ConstrainedSolve solve = skeleton("ideal rate");
+        solve.lambda.clear();
+        for (const ConstraintRow& row : out_.ideal.rows) solve.lambda.push_back(ideal_multiplier(row));
+        if (!d_.actuators.empty()) add_actuators(solve, symbols_named(g_, "ideal actuator", d_.actuators.size()));
+        out_.before.push_back(std::move(solve));
+        law_ = d_.C;
+    }
+
+    void solve_realised() {
+        ConstrainedSolve solve = skeleton("realised rate");
+        solve.kind = SolveKind::realised;
+        if (!d_.actuators.empty()) add_actuators(solve, d_.actuators);
+        if (d_.C_of_reaction) {
+            solve.guess = symbols_named(g_, "reaction", out_.ideal.rows.size());
+            Substitution guesses;
+            for (std::size_t i = 0; i < solve.guess.size(); ++i)
+                guesses.set(out_.ideal.rows[i].multiplier, g_.symbol_node(solve.guess[i]));
+            law_ = substitute(g_, d_.C, guesses);
+            solve.law = law_;
+            solve.law_slope = jacobian(g_, law_, solve.guess, DerivativeMode::forward);
+        } else {
+            for (std::size_t i = 0; i < law_.size(); ++i) solve.f[i] = g_.add(solve.f[i], law_[i]);
+        }
+        out_.before.push_back(std::move(solve));
+    }
+
+    ConstrainedSolve skeleton(const std::string& name) {
+        ConstrainedSolve solve = multipliers_form(out_.ideal);
+        solve.x = symbols_named(g_, name, solve.x.size());
+        solve.lambda = symbols_named(g_, name + " multiplier", solve.lambda.size());
+        return solve;
+    }
+
+    void add_actuators(ConstrainedSolve& solve, std::vector<SymbolId> magnitudes) {
+        solve.kind = SolveKind::realised;
+        solve.D = d_.D;
+        solve.tau = std::move(magnitudes);
+        std::vector<std::uint32_t> place(d_.rows.size());
+        for (std::size_t i = 0; i < d_.rows.size(); ++i) {
+            if (!d_.rows[i].by_actuators) continue;
+            place[i] = static_cast<std::uint32_t>(solve.s.size());
+            solve.s.push_back(d_.b[i]);
+        }
+        solve.S = {solve.s.size(), d_.A.columns, {}};
+        for (const SparseEntry& e : d_.A.entries)
+            if (d_.rows[e.row].by_actuators) solve.S.entries.push_back({place[e.row], e.column, e.value});
+    }
+
+    const ConstrainedDynamics& d_;
+    Graph& g_;
+    Realisation out_;
+    std::vector<NodeId> law_;  // C, in the guesses where it depends on multipliers
+};
+
+}  // namespace
+
+Realisation realise(const ConstrainedDynamics& d) {
+    if (d.C.empty() && d.actuators.empty()) return {{}, d};
+    return Realising(d).run();
+}
+
+}  // namespace appell

@@ -1,0 +1,132 @@
+#include "pipeline/consistent_states.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "sim/project.hpp"
+#include "tape/workspace.hpp"
+
+namespace appell {
+
+namespace {
+
+// a fixed generator of our own: the same states on every machine and library
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull) {}
+    double unit() {  // [0, 1)
+        state_ ^= state_ << 13;
+        state_ ^= state_ >> 7;
+        state_ ^= state_ << 17;
+        return static_cast<double>(state_ >> 11) / 9007199254740992.0;
+    }
+    double symmetric() { return 2 * unit() - 1; }
+
+private:
+    std::uint64_t state_;
+};
+
+// states whose rows are worse conditioned than this are not used: they say more about themselves than about the formulations
+constexpr double k_worst_pivot = 1e-6;
+
+// What was projected in double is on the constraints to sixteen digits only; Newton's iteration doubles them.
+class Refinement {
+public:
+    explicit Refinement(const Motion& motion) : motion_(motion) {
+        if (!motion.position.outputs.empty()) position_.emplace(motion.position);
+        if (!motion.velocity.outputs.empty()) velocity_.emplace(motion.velocity);
+    }
+
+    bool refine(std::vector<Digits50>& inputs) {
+        return correct(position_, "dq", 1, inputs) && correct(velocity_, "du", 1 + motion_.coordinates, inputs);
+    }
+
+private:
+    static bool correct(std::optional<Workspace<Digits50>>& workspace, std::string_view step, std::size_t first,
+                        std::vector<Digits50>& inputs) {
+        if (!workspace) return true;
+        bool close = false;  // one more step takes it to round-off
+        for (int iteration = 0; iteration < 10; ++iteration) {
+            std::copy(inputs.begin(), inputs.end(), workspace->inputs().begin());
+            const EvalStatus status = workspace->run().status;
+            if (status != EvalStatus::ok && status != EvalStatus::inconsistent_rows) return false;
+            double worst = 0;
+            for (const Digits50& scaled : workspace->output("scaled"))
+                worst = std::max(worst, std::abs(static_cast<double>(scaled)));
+            if (close && worst < 1e-40) return true;
+            close = worst < 1e-30;
+            const auto correction = workspace->output(step);
+            for (std::size_t i = 0; i < correction.size(); ++i) inputs[first + i] += correction[i];
+        }
+        return false;
+    }
+
+    const Motion& motion_;
+    std::optional<Workspace<Digits50>> position_, velocity_;
+};
+
+}  // namespace
+
+ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const LoweredMotion& lowered, std::size_t start_rank,
+                                          const CertificateOptions& options) {
+    const Model& m = *d.model;
+    const std::size_t nq = m.coordinates.size(), nu = m.speeds.size();
+    Random random(options.seed);
+    ConsistentStates out;
+    const std::size_t size = nu + d.rows.size();
+    const bool wide = size <= options.largest_wide;
+    const std::size_t wanted = size <= options.largest ? options.states : std::min<std::size_t>(options.states, 5);
+    Refinement refinement(lowered.motion);
+    // typical sizes: a coordinate moves by a fraction of itself and of the others
+    double q_size = 0.1, u_size = 1;
+    for (std::size_t i = 0; i < nq; ++i) q_size = std::max(q_size, 0.3 * std::abs(lowered.x0[i]));
+    for (std::size_t i = nq; i < nq + nu; ++i) u_size = std::max(u_size, std::abs(lowered.x0[i]));
+    out.rank = start_rank;
+    Motion motion = lowered.motion;
+    std::size_t failed = 0;  // tries since the last state
+    for (; out.tried < options.tries && out.rough.size() < wanted; ++out.tried) {
+        // a start on constraints that are hidden has a rank of its own: then the generic one
+        const bool any_rank = out.rough.empty() && out.tried > options.tries / 20;
+        // a parameter that is zero would hide every term it stands in
+        for (std::size_t i = 0; i < m.parameters.size(); ++i) {
+            const double given = lowered.motion.parameters[i], factor = random.symmetric();
+            motion.parameters[i] = given != 0 ? given * std::exp2(factor) : failed < 80 ? factor : 0;
+        }
+        const double t = m.run.from + random.unit() * m.run.duration;
+        std::vector<double> x = lowered.x0;
+        for (std::size_t i = 0; i < nq; ++i) x[i] += q_size * random.symmetric();
+        // speeds anew; where those fall on other branches of the constraints, ever closer to the start's
+        const double spread = failed < 40 ? 0 : std::max(1e-3, std::exp2(-static_cast<double>(failed) / 40));
+        for (std::size_t i = nq; i < nq + nu; ++i)
+            x[i] = (spread > 0 ? x[i] : 0) + (spread > 0 ? spread : 1) * u_size * random.symmetric();
+        if (spread > 0)
+            for (std::size_t i = 0; i < nq; ++i) x[i] = lowered.x0[i] + spread * (x[i] - lowered.x0[i]);
+        ++failed;
+        Projector position(motion, motion.position, Projector::Level::position);
+        Projector velocity(motion, motion.velocity, Projector::Level::velocity);
+        if (position.project(t, x, k_project_start).status != ProjectStatus::converged) continue;
+        if (velocity.project(t, x, k_project_start).status != ProjectStatus::converged) continue;
+        std::vector<double> inputs{t};
+        inputs.insert(inputs.end(), x.begin(), x.end());
+        inputs.insert(inputs.end(), motion.parameters.begin(), motion.parameters.end());
+        Workspace<double> rate(motion.rate);
+        std::copy(inputs.begin(), inputs.end(), rate.inputs().begin());
+        const EvalReport report = rate.run();
+        if (report.status != EvalStatus::ok || report.smallest_pivot < k_worst_pivot) continue;
+        if (!any_rank && report.rank != out.rank) continue;
+        if (wide) {
+            std::vector<Digits50> exact(inputs.begin(), inputs.end());
+            if (!refinement.refine(exact)) continue;
+            for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<double>(exact[i]);
+            out.exact.push_back(std::move(exact));
+        }
+        out.rank = report.rank;
+        out.rough.push_back(std::move(inputs));
+        // where random speeds were of no use they will not be later
+        failed = failed > 40 ? failed - 20 : 0;
+    }
+    return out;
+}
+
+}  // namespace appell
