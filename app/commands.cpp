@@ -134,8 +134,9 @@ void show(const Certificate& c) {
     for (std::size_t i = 1; i < c.formulations.size(); ++i) {
         const FormulationAgreement& f = c.formulations[i];
         if (f.not_applicable.empty())
-            fmt::print("    {:<15} {:>8.1e} {:>8.1e}   {}   ({})\n", f.name, f.acceleration, f.force,
-                       c.wide ? fmt::format("{:>8.1e} {:>8.1e}", f.acceleration_wide, f.force_wide) : "(double only)", f.source);
+            fmt::print("    {:<15} {:>8.1e} {:>8.1e}   {}   ({}{})\n", f.name, f.acceleration, f.force,
+                       c.wide ? fmt::format("{:>8.1e} {:>8.1e}", f.acceleration_wide, f.force_wide) : "(double only)", f.source,
+                       f.passed_over ? "; without states where the independent speeds are badly conditioned" : "");
         else
             fmt::print("    {:<15} not applicable: {}\n", f.name, f.not_applicable);
     }
@@ -150,7 +151,8 @@ Json certificate_json(const Certificate& c) {
                         {"acceleration", f.acceleration},
                         {"acceleration_50_digits", f.acceleration_wide},
                         {"force", f.force},
-                        {"force_50_digits", f.force_wide}});
+                        {"force_50_digits", f.force_wide},
+                        {"states_passed_over", f.passed_over}});
     return {{"states", c.states},       {"tried", c.tried},         {"seed", c.seed},     {"enough", c.enough},
             {"too_large", c.too_large}, {"with_50_digits", c.wide}, {"largest", c.worst}, {"largest_50_digits", c.worst_wide},
             {"formulations", list}};

@@ -17,6 +17,7 @@ struct FormulationAgreement {
     // largest over all states, relative to the size of the reference (`multipliers`)
     double acceleration = 0, acceleration_wide = 0;  // u' in double and with fifty digits
     double force = 0, force_wide = 0;                // generalized constraint force A' lambda
+    bool passed_over = false;                        // some states, where the chosen independent speeds are badly conditioned
 };
 
 struct Certificate {

@@ -30,12 +30,28 @@ private:
 // states whose rows are worse conditioned than this are not used: they say more about themselves than about the formulations
 constexpr double k_worst_pivot = 1e-6;
 
+// independent rows at the start. States near it have no more of them, though a little off the constraints it seems so
+struct StartRanks {
+    std::size_t position = 0, velocity = 0, rows = 0;
+};
+
+StartRanks ranks_at(const Motion& motion, double t, std::span<const double> x) {
+    Projector position(motion, motion.position, Projector::Level::position);
+    Projector velocity(motion, motion.velocity, Projector::Level::velocity);
+    Workspace<double> rate(motion.rate);
+    rate.inputs()[0] = t;
+    std::copy(x.begin(), x.end(), rate.inputs().begin() + 1);
+    std::copy(motion.parameters.begin(), motion.parameters.end(),
+              rate.inputs().begin() + 1 + static_cast<std::ptrdiff_t>(x.size()));
+    return {position.measure(t, x).evaluation.rank, velocity.measure(t, x).evaluation.rank, rate.run().rank};
+}
+
 // What was projected in double is on the constraints to sixteen digits only; Newton's iteration doubles them.
 class Refinement {
 public:
-    explicit Refinement(const Motion& motion) : motion_(motion) {
-        if (!motion.position.outputs.empty()) position_.emplace(motion.position);
-        if (!motion.velocity.outputs.empty()) velocity_.emplace(motion.velocity);
+    Refinement(const Motion& motion, const StartRanks& ranks) : motion_(motion) {
+        if (!motion.position.outputs.empty()) position_.emplace(motion.position).limit_rank(ranks.position);
+        if (!motion.velocity.outputs.empty()) velocity_.emplace(motion.velocity).limit_rank(ranks.velocity);
     }
 
     bool refine(std::vector<Digits50>& inputs) {
@@ -68,8 +84,8 @@ private:
 
 }  // namespace
 
-ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const LoweredMotion& lowered, std::size_t start_rank,
-                                          const CertificateOptions& options) {
+ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const LoweredMotion& lowered,
+                                          std::span<const double> start, const CertificateOptions& options) {
     const Model& m = *d.model;
     const std::size_t nq = m.coordinates.size(), nu = m.speeds.size();
     Random random(options.seed);
@@ -77,12 +93,13 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     const std::size_t size = nu + d.rows.size();
     const bool wide = size <= options.largest_wide;
     const std::size_t wanted = size <= options.largest ? options.states : std::min<std::size_t>(options.states, 5);
-    Refinement refinement(lowered.motion);
+    const StartRanks ranks = ranks_at(lowered.motion, m.run.from, start);
+    Refinement refinement(lowered.motion, ranks);
     // typical sizes: a coordinate moves by a fraction of itself and of the others
     double q_size = 0.1, u_size = 1;
     for (std::size_t i = 0; i < nq; ++i) q_size = std::max(q_size, 0.3 * std::abs(lowered.x0[i]));
     for (std::size_t i = nq; i < nq + nu; ++i) u_size = std::max(u_size, std::abs(lowered.x0[i]));
-    out.rank = start_rank;
+    out.rank = ranks.rows;
     Motion motion = lowered.motion;
     std::size_t failed = 0;  // tries since the last state
     for (; out.tried < options.tries && out.rough.size() < wanted; ++out.tried) {
@@ -96,15 +113,19 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         const double t = m.run.from + random.unit() * m.run.duration;
         std::vector<double> x = lowered.x0;
         for (std::size_t i = 0; i < nq; ++i) x[i] += q_size * random.symmetric();
-        // speeds anew; where those fall on other branches of the constraints, ever closer to the start's
-        const double spread = failed < 40 ? 0 : std::max(1e-3, std::exp2(-static_cast<double>(failed) / 40));
-        for (std::size_t i = nq; i < nq + nu; ++i)
-            x[i] = (spread > 0 ? x[i] : 0) + (spread > 0 ? spread : 1) * u_size * random.symmetric();
-        if (spread > 0)
+        // Speeds anew, and every other time near the start's; ever closer where those fall on other branches of the constraints.
+        const bool anew = failed < 40 && out.rough.size() % 2 == 0;
+        const double spread = anew ? 1 : std::max(1e-3, 0.3 * std::exp2(-static_cast<double>(failed) / 40));
+        for (std::size_t i = nq; i < nq + nu; ++i) x[i] = (anew ? 0 : x[i]) + spread * u_size * random.symmetric();
+        if (!anew)
             for (std::size_t i = 0; i < nq; ++i) x[i] = lowered.x0[i] + spread * (x[i] - lowered.x0[i]);
         ++failed;
         Projector position(motion, motion.position, Projector::Level::position);
         Projector velocity(motion, motion.velocity, Projector::Level::velocity);
+        if (!any_rank) {
+            position.limit_rank(ranks.position);
+            velocity.limit_rank(ranks.velocity);
+        }
         if (position.project(t, x, k_project_start).status != ProjectStatus::converged) continue;
         if (velocity.project(t, x, k_project_start).status != ProjectStatus::converged) continue;
         std::vector<double> inputs{t};

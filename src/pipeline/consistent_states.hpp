@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pipeline/lower_motion.hpp"
@@ -27,8 +28,9 @@ struct ConsistentStates {
 };
 
 // Parameters times a factor in [1/2, 2], coordinates near the start, speeds anew, both projected; states whose rows are badly
-// conditioned, or of another rank than at the start, are passed over. Models beyond the largest size get few.
+// conditioned, or of another rank than at the start (q, u, on the constraints), are passed over. Models beyond the
+// largest size get few.
 [[nodiscard]] ConsistentStates random_consistent_states(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
-                                                        std::size_t start_rank, const CertificateOptions& options = {});
+                                                        std::span<const double> start, const CertificateOptions& options = {});
 
 }  // namespace appell

@@ -66,7 +66,7 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.freedoms = out.speeds - out.rank;
     out.moved = summary.moved;
     out.start = summary.x_start;
-    const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.rank);
+    const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start);
     out.certificate = certify(*derivation.dynamics, *lowered, states);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     return out;

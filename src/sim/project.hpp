@@ -46,6 +46,7 @@ public:
     ProjectReport project(double t, std::span<double> x, const ProjectOptions& options);
     // residuals only
     ProjectReport measure(double t, std::span<const double> x);
+    void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
 
 private:
     bool evaluate(double t, std::span<const double> x, ProjectReport& report);

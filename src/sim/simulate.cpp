@@ -53,6 +53,7 @@ public:
         return RateStatus::ok;
     }
     [[nodiscard]] const EvalReport& report() const { return report_; }
+    void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
 
 private:
     std::size_t coordinates_, size_;
@@ -172,6 +173,10 @@ private:
         summary_.redundant |= velocity.evaluation.redundant;
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, velocity.evaluation.smallest_pivot);
         watch_pivots_ = summary_.smallest_pivot > 10 * k_least_pivot;
+        if (rate_.report().redundant) rate_.limit_rank(rate_rank_);
+        if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
+        if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant)
+            position_.limit_rank(position.rank);
         return write_row(t0, x);
     }
 

@@ -204,7 +204,7 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
     const R tolerance = std::min(std::max(R(100) * round_off * R(growth), R(k_dependent_row)), R(1e-6));
     std::fill(R_.begin(), R_.end(), R(0));
     rank_ = 0;
-    for (std::size_t k = 0; k < std::min(n, m); ++k) {
+    for (std::size_t k = 0; k < std::min({n, m, most_rank_}); ++k) {
         // the longest remainder; earlier rows are preferred among equals, so that the choice does not flicker
         std::size_t best = k;
         R best_length(0);

@@ -42,6 +42,9 @@ public:
 
     // reads the operands from the slots and writes x and lambda to theirs
     SolveReport solve(T* slots);
+    // From now on no more rows than this count as independent. Rows that depend on each other on the constraints only seem
+    // independent a little off them, as the stages of an integrator are.
+    void limit_rank(std::size_t rank) { most_rank_ = rank; }
 
 private:
     using R = Real<T>;
@@ -90,7 +93,7 @@ private:
     std::vector<R> R_;                     // R_[k * m + j]: part of scaled row j along direction k
     std::vector<R> length_;                // of the rows before scaling; 0 for rows that vanish
     std::vector<std::uint32_t> pivot_;     // rows, independent ones first
-    std::size_t rank_ = 0;
+    std::size_t rank_ = 0, most_rank_ = static_cast<std::size_t>(-1);
     std::vector<T> x_, lambda_, b_, w_;
     std::vector<T> W_, part_;           // dependent rows in terms of the independent ones
     std::vector<T> B_, rhs_, scratch_;  // the bordered matrix, factored in place

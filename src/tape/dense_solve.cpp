@@ -75,7 +75,7 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
     std::vector<std::uint32_t>& used = order_;
     std::fill(used.begin(), used.end(), 0);
     for (const std::uint32_t column : block_.independent) used[column] = 1;
-    while (rank_ < std::min(m_, n_)) {
+    while (rank_ < std::min({m_, n_, most_rank_})) {
         std::size_t row = rank_, column = n_;
         T largest(0);
         for (std::size_t i = rank_; i < m_; ++i)
@@ -87,7 +87,9 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
                 }
         if (rank_ == 0) first = largest;
         if (column == n_ || largest <= std::max(noise<T>(n_ + m_), T(k_dependent_row)) * first) break;
-        report.smallest_pivot = std::min(report.smallest_pivot, static_cast<double>(largest / first));
+        // rows are of unit length: a given choice of unknowns may have small pivots from the first on
+        report.smallest_pivot =
+            std::min(report.smallest_pivot, static_cast<double>(block_.independent.empty() ? T(largest / first) : largest));
         for (std::size_t j = 0; j < n_; ++j) std::swap(E_[rank_ * n_ + j], E_[row * n_ + j]);
         std::swap(e_[rank_], e_[row]);
         std::swap(rows_[rank_], rows_[row]);
@@ -113,7 +115,10 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
         T left(0);
         for (std::size_t i = rank_; i < m_; ++i)
             for (const std::uint32_t column : block_.independent) left = std::max(left, T(abs(E_[i * n_ + column])));
-        if (left > std::max(noise<T>(n_ + m_), T(k_dependent_row)) * T(100) || n_ - rank_ != block_.independent.size()) {
+        const bool limited =
+            rank_ == most_rank_;  // then what is left is known to be no more than the distance to the constraints
+        if ((!limited && left > std::max(noise<T>(n_ + m_), T(k_dependent_row)) * T(100)) ||
+            n_ - rank_ != block_.independent.size()) {
             report.status = EvalStatus::singular_partition;
             return false;
         }
@@ -298,7 +303,17 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
         largest = std::max(largest, squared);
     }
     const T least = std::max(noise<T>(n_ + m_), T(k_dependent_row));
-    const T bar = least * least * largest;
+    T bar = least * least * largest;
+    for (std::size_t kept = m_; kept > most_rank_;) {  // the weakest go, until no more are left than may be
+        kept = 0;
+        T weakest = largest;
+        for (std::size_t k = 0; k < m_; ++k)
+            if (left_[k] > bar) {
+                ++kept;
+                weakest = std::min(weakest, left_[k]);
+            }
+        if (kept > most_rank_) bar = weakest;
+    }
     // B^+ = sum over k of u_k w_k' / sigma_k; U_ holds sigma_k u_k
     for (std::size_t k = 0; k < m_; ++k) {
         if (!(left_[k] > bar)) continue;

@@ -22,6 +22,7 @@ public:
     explicit DenseSolver(const SolveBlock& block);
 
     SolveReport solve(T* slots);
+    void limit_rank(std::size_t rank) { most_rank_ = rank; }  // as ConstrainedSolver's
 
 private:
     void gather(const T* slots);
@@ -37,7 +38,7 @@ private:
     bool solve_square(std::size_t n, std::vector<T>& a, std::vector<T>& b);
 
     const SolveBlock block_;
-    std::size_t n_, m_, rank_ = 0;
+    std::size_t n_, m_, rank_ = 0, most_rank_ = static_cast<std::size_t>(-1);
     std::vector<T> M_, A_, f_, b_, x_, lambda_;  // row by row
     std::vector<T> E_, e_;                       // rows of A eliminated: unit in the dependent columns
     std::vector<std::uint32_t> rows_, dependent_, independent_;

@@ -27,6 +27,12 @@ public:
     // the same, with the temporaries made NaN before every segment: for tests of the slot sharing
     EvalReport run_poisoned();
 
+    // of the last solve: see ConstrainedSolver
+    void limit_rank(std::size_t rank) {
+        if (!solvers_.empty() && solvers_.back()) solvers_.back()->limit_rank(rank);
+        if (!dense_solvers_.empty() && dense_solvers_.back()) dense_solvers_.back()->limit_rank(rank);
+    }
+
     // values of the last run, contiguous; NaN when it failed before its end
     [[nodiscard]] std::span<const T> outputs() const { return outputs_; }
     [[nodiscard]] std::span<const T> output(const OutputRange& range) const {

@@ -47,6 +47,7 @@ void expect_rows_of_A(const ConstrainedDynamics& d, const std::string& name) {
             for (std::size_t r = 0; r < found.size(); ++r) {
                 const NodeId entry = d.A.find(i, r);
                 const double A = entry.valid() ? s(g, entry) : 0;
+                if (std::isnan(A)) continue;  // a root or power of a negative number at this state
                 EXPECT_NEAR(s(g, found[r]), A, k_round_off * (1 + std::abs(A)))
                     << name << ", row " << d.rows[i].name << ", speed " << d.model->speeds[r].name;
             }

@@ -179,10 +179,10 @@ TEST_F(Documentation, FirstModelIsTheGallerys) {
 }
 
 TEST_F(Documentation, GalleryIsListed) {
-    const std::string readme = content(k_root / "README.md");
+    const std::string page = content(k_root / "docs/gallery.md");
     for (const auto& entry : fs::directory_iterator(k_root / "gallery"))
         if (entry.path().extension() == ".appell") {
-            EXPECT_NE(readme.find("gallery/" + entry.path().filename().string()), std::string::npos) << entry.path();
+            EXPECT_NE(page.find("gallery/" + entry.path().filename().string()), std::string::npos) << entry.path();
         }
 }
 
