@@ -214,7 +214,8 @@ std::optional<Block> vector_block(const ConstrainedDynamics& d, Math corner, std
 
 namespace {
 
-// C and D tau of M u' = f + C + D tau + A' lambda, and the rows that the actuators keep
+// C and G tau of M u' = f + C + G tau + A' lambda, and the rows that the actuators keep; on the page the letter D is that of
+// u_D' = D u_I' + d
 void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
     Graph& g = d.graph();
     if (d.C.empty() && d.actuators.empty()) return;
@@ -222,9 +223,9 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
         d.actuators.empty() ? "Nonideal forces"
         : d.C.empty()       ? "Actuators"
                             : "Nonideal forces and actuators",
-        named(fmt::format("M u' = f{}{} + A^T lambda", d.C.empty() ? "" : " + C", d.actuators.empty() ? "" : " + D tau"),
+        named(fmt::format("M u' = f{}{} + A^T lambda", d.C.empty() ? "" : " + C", d.actuators.empty() ? "" : " + G tau"),
               fmt::format("M \\dot{{u}} = f{}{} + A^{{T}} \\lambda", d.C.empty() ? "" : " + C",
-                          d.actuators.empty() ? "" : " + D \\tau")),
+                          d.actuators.empty() ? "" : " + G \\tau")),
         {},
         {}};
     Equations list;
@@ -235,7 +236,7 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
             list.push_back({named(fmt::format("C_{}", r + 1), fmt::format("C_{{{}}}", r + 1)), "=", expression(d.C[r])});
     for (std::size_t r = 0; r < work.size(); ++r)
         if (!work[r].empty())
-            list.push_back({named(fmt::format("(D tau)_{}", r + 1), fmt::format("(D \\tau)_{{{}}}", r + 1)), "=",
+            list.push_back({named(fmt::format("(G tau)_{}", r + 1), fmt::format("(G \\tau)_{{{}}}", r + 1)), "=",
                             expression(g.sum(work[r]))});
     section.blocks.emplace_back(std::move(list));
     section.blocks.emplace_back(Sentence{"In what follows they count among the given forces."});

@@ -25,7 +25,7 @@ SystemKeys system_keys(const ConstrainedDynamics& d) {
                     {{"k", d.kinematics->k()}, {"f", d.f}, {"b", d.b}},
                     {{"kinetic_energy", d.kinetic_energy}, {"potential_energy", d.potential_energy}}};
     if (!d.C.empty()) keys.vectors.emplace_back("C", d.C);
-    if (!d.actuators.empty()) keys.matrices.emplace_back("D", &d.D);
+    if (!d.actuators.empty()) keys.matrices.emplace_back("actuator_directions", &d.D);
     return keys;
 }
 
