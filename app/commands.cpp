@@ -18,7 +18,6 @@
 #include "base/number_format.hpp"
 #include "gallery.hpp"
 #include "model_files.hpp"
-#include "report/equations.hpp"
 #include "report/files.hpp"
 #include "report/force_lines.hpp"
 #include "report/run_files.hpp"
@@ -247,17 +246,12 @@ int check_command(const std::string& file, const SharedOptions& shared) {
     return finish(d, shared, found.has_value());
 }
 
-int derive_command(const std::string& file, const std::string& format, const SharedOptions& shared) {
+int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared) {
     Loaded loaded = load(file, shared);
-    const Derivation& d = loaded.derivation;
-    const bool ok = d.ok();
-    if (ok) {
-        if (shared.json || format == "json")
-            fmt::print("{}", equations_json(*d.dynamics));
-        else
-            fmt::print("{}", format == "latex" ? equations_latex(*d.dynamics) : equations_text(*d.dynamics));
-    }
-    return finish(d, shared, ok);
+    if (shared.json) request.format = "json";
+    const std::optional<std::string> printed = print_equations(loaded.derivation, request);
+    if (printed) fmt::print("{}", *printed);
+    return finish(loaded.derivation, shared, printed.has_value());
 }
 
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pipeline/pipeline.hpp"
+#include "pipeline/print_equations.hpp"
 
 namespace appell {
 
@@ -20,7 +21,7 @@ struct RunCommand {
 };
 
 int check_command(const std::string& file, const SharedOptions& shared);
-int derive_command(const std::string& file, const std::string& format, const SharedOptions& shared);
+int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared);
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared);
 int gallery_command(const std::string& name, const SharedOptions& shared);
 int explain_command(const std::string& code, const SharedOptions& shared);

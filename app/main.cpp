@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
     app.failure_message(CLI::FailureMessage::simple);
 
     SharedOptions shared;
-    std::string file, format = "text", name, code;
+    std::string file, name, code;
+    PrintRequest print;
     RunCommand run;
     const auto with_model = [&](CLI::App* command) {
         command->add_option("FILE", file, "the model file")->required();
@@ -32,7 +33,11 @@ int main(int argc, char** argv) {
 
     CLI::App* derive = app.add_subcommand("derive", "print the equations of motion");
     with_model(derive);
-    derive->add_option("--to", format, "text, latex or json")->check(CLI::IsMember({"text", "latex", "json"}));
+    std::vector<std::string> formulations, formats;
+    for (const std::string_view formulation : formulation_names()) formulations.emplace_back(formulation);
+    for (const std::string_view format : format_names()) formats.emplace_back(format);
+    derive->add_option("--formulation", print.formulation, "the form of the equations")->check(CLI::IsMember(formulations));
+    derive->add_option("--to", print.format, "the format")->check(CLI::IsMember(formats));
 
     CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/trajectory.csv, DIR/summary.json and plots");
     with_model(simulate);
@@ -42,8 +47,6 @@ int main(int argc, char** argv) {
     simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds")->check(CLI::PositiveNumber);
     simulate->add_option("--rtol", run.options.rtol, "relative tolerance")->check(CLI::PositiveNumber);
     simulate->add_option("--atol", run.options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
-    std::vector<std::string> formulations;
-    for (const std::string_view formulation : formulation_names()) formulations.emplace_back(formulation);
     simulate->add_option("--formulation", run.options.formulation, "how the accelerations are found")
         ->check(CLI::IsMember(formulations));
     simulate->add_option("--integrator", run.options.integrator, "the method of integration")->check(CLI::IsMember({"dopri5"}));
@@ -61,7 +64,7 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
         if (check->parsed()) return check_command(file, shared);
-        if (derive->parsed()) return derive_command(file, format, shared);
+        if (derive->parsed()) return derive_command(file, print, shared);
         if (simulate->parsed()) return run_command(file, run, shared);
         if (gallery->parsed()) return gallery_command(name, shared);
         return explain_command(code, shared);

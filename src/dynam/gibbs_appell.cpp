@@ -8,34 +8,29 @@
 
 namespace appell {
 
-namespace {
-
-NodeId acceleration_energy(Kinematics& kin) {
+std::vector<NodeId> acceleration_energies(const ConstrainedDynamics& d) {
+    Kinematics& kin = *d.kinematics;
     Graph& g = kin.graph();
-    const Model& m = kin.model();
     const NodeId half = g.constant(0.5);
     std::vector<NodeId> terms;
-    const auto add_mass = [&](PointId point, NodeId mass) {
+    const auto of_mass = [&](PointId point, NodeId mass) {
         const Vec3& v = kin.velocity(point);
         const Vec3 local{v.frame, {kin.rate(v.c[0]), kin.rate(v.c[1]), kin.rate(v.c[2])}};
         const Vec3 a = add(g, local, cross(g, kin.omega(v.frame), v));
-        terms.push_back(g.mul(half, g.mul(kin.resolve(mass), dot(g, a, a))));
+        return g.mul(half, g.mul(kin.resolve(mass), dot(g, a, a)));
     };
-    for (const Particle& p : m.particles) add_mass(p.point, p.mass);
+    for (const Particle& p : d.model->particles) terms.push_back(of_mass(p.point, p.mass));
     Diagnostics ignored;  // the inertia was judged when the dynamics were derived
-    for (const Body& b : m.bodies) {
-        add_mass(b.center, b.mass);
+    for (const Body& b : d.model->bodies) {
         const Matrix3 I = central_inertia(kin, b, ignored);
         const Vec3& w = kin.omega(b.frame);
         const Vec3 alpha{b.frame, {kin.rate(w.c[0]), kin.rate(w.c[1]), kin.rate(w.c[2])}};
         const Vec3 I_alpha{b.frame, multiply(g, I, alpha.c)}, I_w{b.frame, multiply(g, I, w.c)};
-        terms.push_back(g.mul(half, dot(g, alpha, I_alpha)));
-        terms.push_back(dot(g, alpha, cross(g, w, I_w)));
+        const NodeId turning = g.add(g.mul(half, dot(g, alpha, I_alpha)), dot(g, alpha, cross(g, w, I_w)));
+        terms.push_back(g.add(of_mass(b.center, b.mass), turning));
     }
-    return g.sum(terms);
+    return terms;
 }
-
-}  // namespace
 
 std::vector<NodeId> generalized_active_forces(const ConstrainedDynamics& d) {
     Kinematics& kin = *d.kinematics;
@@ -57,7 +52,7 @@ ConstrainedSolve gibbs_appell_form(const ConstrainedDynamics& d) {
     Graph& g = d.graph();
     std::vector<SymbolId> accelerations;
     for (const Speed& s : d.model->speeds) accelerations.push_back(s.rate);
-    const NodeId S = acceleration_energy(*d.kinematics);
+    const NodeId S = g.sum(acceleration_energies(d));
     const SparseMatrix gradient = jacobian(g, std::span(&S, 1), accelerations, DerivativeMode::reverse);
     std::vector<NodeId> rows(accelerations.size(), g.constant(0));
     for (const SparseEntry& e : gradient.entries) rows[e.column] = e.value;

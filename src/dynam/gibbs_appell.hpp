@@ -11,6 +11,9 @@ namespace appell {
 
 [[nodiscard]] ConstrainedSolve gibbs_appell_form(const ConstrainedDynamics& dynamics);
 
+// the terms of S, those of the particles first, then those of the bodies
+[[nodiscard]] std::vector<NodeId> acceleration_energies(const ConstrainedDynamics& dynamics);
+
 // generalized active forces alone, without inertia terms
 [[nodiscard]] std::vector<NodeId> generalized_active_forces(const ConstrainedDynamics& dynamics);
 

@@ -34,6 +34,21 @@ std::vector<SymbolId> symbols_named(Graph& g, const std::string& name, std::size
     return out;
 }
 
+// laws and actuators of d as given forces of `ideal`
+void add_given(const ConstrainedDynamics& d, const std::vector<NodeId>& law, ConstrainedDynamics& ideal) {
+    Graph& g = d.graph();
+    std::vector<NodeId>& f = ideal.f;
+    std::vector<NodeId>& added = ideal.added_force;
+    added.assign(f.size(), g.constant(0));
+    for (std::size_t i = 0; i < law.size(); ++i) added[i] = g.add(added[i], law[i]);
+    for (const SparseEntry& e : d.D.entries)
+        added[e.row] = g.add(added[e.row], g.mul(e.value, g.symbol_node(d.actuators[e.column])));
+    for (std::size_t i = 0; i < f.size(); ++i) f[i] = g.add(f[i], added[i]);
+    ideal.C.clear();
+    ideal.actuators.clear();
+    ideal.D = {};
+}
+
 class Realising {
 public:
     explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, d} { keep_ideal_rows(out_.ideal); }
@@ -41,16 +56,7 @@ public:
     Realisation run() {
         if (!d_.C.empty()) solve_ideal();
         if (d_.C_of_reaction || !d_.actuators.empty()) solve_realised();
-        std::vector<NodeId>& f = out_.ideal.f;
-        std::vector<NodeId>& added = out_.ideal.added_force;
-        added.assign(f.size(), g_.constant(0));
-        for (std::size_t i = 0; i < law_.size(); ++i) added[i] = g_.add(added[i], law_[i]);
-        for (const SparseEntry& e : d_.D.entries)
-            added[e.row] = g_.add(added[e.row], g_.mul(e.value, g_.symbol_node(d_.actuators[e.column])));
-        for (std::size_t i = 0; i < f.size(); ++i) f[i] = g_.add(f[i], added[i]);
-        out_.ideal.C.clear();
-        out_.ideal.actuators.clear();
-        out_.ideal.D = {};
+        add_given(d_, law_, out_.ideal);
         return std::move(out_);
     }
 
@@ -123,6 +129,14 @@ private:
 Realisation realise(const ConstrainedDynamics& d) {
     if (d.C.empty() && d.actuators.empty()) return {{}, d};
     return Realising(d).run();
+}
+
+ConstrainedDynamics with_given_forces(const ConstrainedDynamics& d) {
+    ConstrainedDynamics out = d;
+    if (d.C.empty() && d.actuators.empty()) return out;
+    keep_ideal_rows(out);
+    add_given(d, d.C, out);
+    return out;
 }
 
 }  // namespace appell

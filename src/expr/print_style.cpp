@@ -36,6 +36,14 @@ std::string_view latex_function(Op op) {
     }
 }
 
+// a name of several upright letters, possibly with dots: beside it a product needs a space, yaw spin
+bool begins_upright(std::string_view factor) {
+    for (const std::string_view dots : {"\\dot{", "\\ddot{", "\\dddot{"})
+        if (factor.starts_with(dots)) factor.remove_prefix(dots.size());
+    return factor.starts_with("\\mathrm{");
+}
+bool ends_upright(std::string_view product) { return begins_upright(product.substr(product.rfind(' ') + 1)); }
+
 std::size_t wrapped(const Piece& p, Binding at_least) { return p.length + (p.text_binding < at_least ? 2 : 0); }
 
 }  // namespace
@@ -105,7 +113,8 @@ Piece Style::product(const Piece& left, const Piece& right) const {
     const std::size_t length = wrapped(x, Binding::product) + 1 + wrapped(y, Binding::product);
     if (!latex_) return {a + "*" + b, Binding::product, length};
     const bool digits = !b.empty() && std::isdigit(static_cast<unsigned char>(b.front())) != 0;
-    return {a + (digits ? " \\cdot " : " ") + b, Binding::product, length};
+    const bool words = ends_upright(a) || begins_upright(b);
+    return {a + (digits ? " \\cdot " : words ? " \\, " : " ") + b, Binding::product, length};
 }
 
 Piece Style::quotient(const Piece& left, const Piece& right) const {

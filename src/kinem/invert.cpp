@@ -146,7 +146,7 @@ DenseInverse adjugate(Graph& g, const std::vector<NodeId>& a, std::size_t n) {
 
 }  // namespace
 
-SymbolicInverse invert(Graph& g, const SparseMatrix& matrix) {
+SymbolicInverse invert(Graph& g, const SparseMatrix& matrix, std::size_t largest_block) {
     SymbolicInverse result;
     result.inverse = {matrix.columns, matrix.rows, {}};
     const NodeId zero = g.constant(0);
@@ -175,7 +175,7 @@ SymbolicInverse invert(Graph& g, const SparseMatrix& matrix) {
             result.culprit_rows = block;
             result.culprit_columns = columns;
         };
-        if (n > k_largest_block) {
+        if (n > largest_block) {
             fail(SymbolicInverse::Status::block_too_large);
             return result;
         }

@@ -23,6 +23,7 @@ struct SymbolicInverse {
 
 inline constexpr std::size_t k_largest_block = 10;
 
-[[nodiscard]] SymbolicInverse invert(Graph& graph, const SparseMatrix& matrix);
+// A diagonal block larger than `largest_block` is refused with block_too_large.
+[[nodiscard]] SymbolicInverse invert(Graph& graph, const SparseMatrix& matrix, std::size_t largest_block = k_largest_block);
 
 }  // namespace appell

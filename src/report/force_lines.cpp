@@ -6,7 +6,6 @@
 
 #include "dynam/constraint_forces.hpp"
 #include "expr/print.hpp"
-#include "report/latex_words.hpp"
 
 namespace appell {
 
@@ -61,30 +60,32 @@ std::string constraint_forces_text(const ConstrainedDynamics& d) {
     return out;
 }
 
-std::string constraint_forces_latex(const ConstrainedDynamics& d) {
+Section constraint_forces_section(const ConstrainedDynamics& d) {
     const Model& m = *d.model;
-    const auto [forces, printed] = print_forces(d, Notation::latex);
-    if (forces.empty()) return "";
-    std::vector<std::string> lines;
-    for (const auto& [name, expression] : printed.definitions) lines.push_back(fmt::format("  {} &= {}", name, expression));
-    std::size_t next = 0;
-    std::string sentences;
-    for (const ConstraintForces& c : forces) {
+    Section section{"Constraint forces", {}, {}, {}};
+    Equations lines;
+    std::vector<Sentence> sentences;
+    for (const ConstraintForces& c : constraint_forces(d)) {
         for (const ForceDirection& f : c.forces) {
             const std::string body =
                 f.body.valid() ? fmt::format("{}\\text{{ at }}", latex_name(body_name(m, f.body))) : std::string();
-            lines.push_back(fmt::format("  \\text{{on }}{}{}&: \\; {}", body, latex_name(m.point(f.point).name),
-                                        printed.expressions[next++]));
+            lines.push_back(
+                {named("on " + place_name(m, f), fmt::format("\\text{{on }}{}{}", body, latex_name(m.point(f.point).name))), ":",
+                 expression(f.W)});
         }
         for (const TorqueDirection& t : c.torques)
-            lines.push_back(fmt::format("  \\text{{on }}{}&: \\; \\text{{torque }} {}", latex_name(body_name(m, t.body)),
-                                        printed.expressions[next++]));
+            lines.push_back({named(fmt::format("torque on {}", body_name(m, t.body)),
+                                   fmt::format("\\text{{torque on }}{}", latex_name(body_name(m, t.body)))),
+                             ":", expression(t.tau)});
         for (const GeneralizedDirection& q : c.generalized)
-            lines.push_back(fmt::format("  \\text{{on speed }}{}&: \\; \\text{{generalized force }} {}",
-                                        latex_name(m.speeds[q.speed].name), printed.expressions[next++]));
-        if (!c.why.empty()) sentences += fmt::format("Constraint {}.\n\n", latex_words(sentence(m, c)));
+            lines.push_back({named(fmt::format("generalized, on speed {}", m.speeds[q.speed].name),
+                                   fmt::format("\\text{{generalized, on speed }}{}", latex_name(m.speeds[q.speed].name))),
+                             ":", expression(q.value)});
+        if (!c.why.empty()) sentences.push_back({"Constraint " + sentence(m, c) + "."});
     }
-    return fmt::format("Constraint forces:\n\\begin{{align*}}\n{}\n\\end{{align*}}\n{}", fmt::join(lines, " \\\\\n"), sentences);
+    if (!lines.empty()) section.blocks.emplace_back(std::move(lines));
+    for (Sentence& s : sentences) section.blocks.emplace_back(std::move(s));
+    return section;
 }
 
 std::string constraint_forces_json(const ConstrainedDynamics& d) {

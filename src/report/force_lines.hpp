@@ -5,13 +5,14 @@
 #include <string>
 
 #include "dynam/constrained_dynamics.hpp"
+#include "report/document.hpp"
 
 namespace appell {
 
 // lines indented by two blanks; empty without constraints
 [[nodiscard]] std::string constraint_forces_text(const ConstrainedDynamics& dynamics);
-// a paragraph of a document; empty without constraints
-[[nodiscard]] std::string constraint_forces_latex(const ConstrainedDynamics& dynamics);
+// a section of a document; without blocks when there are no constraints
+[[nodiscard]] Section constraint_forces_section(const ConstrainedDynamics& dynamics);
 // an object: `constraints`, each with form, why, forces, torques, generalized; and the `intermediates` of the expressions
 [[nodiscard]] std::string constraint_forces_json(const ConstrainedDynamics& dynamics);
 

@@ -66,9 +66,10 @@ protected:
 };
 
 TEST_F(Cli, WrongUsageIsTwo) {
-    for (const char* arguments : {"", "nonsense", "run", "run a.appell --rtol fast", "derive a.appell --to word", "explain E9999",
-                                  "gallery no_such_model", "check a.appell --set m", "check a.appell --set m=heavy",
-                                  "check a.appell --limit towels=3", "check a.appell --limit nodes=-1"})
+    for (const char* arguments :
+         {"", "nonsense", "run", "run a.appell --rtol fast", "derive a.appell --to word", "derive a.appell --formulation newton",
+          "explain E9999", "gallery no_such_model", "check a.appell --set m", "check a.appell --set m=heavy",
+          "check a.appell --limit towels=3", "check a.appell --limit nodes=-1"})
         EXPECT_EQ(call(arguments).code, 2) << arguments << "\n" << call(arguments).out;
 }
 
@@ -87,7 +88,8 @@ TEST_F(Cli, EveryGalleryModelChecksDerivesAndRuns) {
         EXPECT_FALSE(entry["title"].get<std::string>().empty()) << name;
         ASSERT_EQ(call("gallery " + name).code, 0);
         EXPECT_EQ(call("check " + name + ".appell").code, 0) << call("check " + name + ".appell").out;
-        for (const char* format : {"text", "latex"}) EXPECT_EQ(call("derive " + name + ".appell --to " + format).code, 0);
+        for (const char* format : {"text", "latex", "markdown"})
+            EXPECT_EQ(call("derive " + name + ".appell --to " + format).code, 0);
         const auto equations = nlohmann::json::parse(call("derive " + name + ".appell --to json", false).out);
         EXPECT_EQ(equations["schema"], 1);
         const Outcome run = call("run " + name + ".appell --json --out " + name + ".out", false);
@@ -99,6 +101,57 @@ TEST_F(Cli, EveryGalleryModelChecksDerivesAndRuns) {
         EXPECT_GT(fs::file_size(folder_ / (name + ".out") / "trajectory.csv"), 100u);
         EXPECT_EQ(read(name + ".out/summary.json"), run.out);
     }
+}
+
+TEST_F(Cli, DerivePrintsEveryFormulationInEveryFormat) {
+    const std::vector<std::string> formulations{"multipliers", "minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"};
+    for (const std::string& formulation : formulations) {
+        const std::string command = "derive " + model("skate") + " --formulation " + formulation;
+        const Outcome text = call(command, false);
+        EXPECT_EQ(text.code, 0);
+        EXPECT_NE(text.out.find("Formulation " + formulation + ":"), std::string::npos) << text.out;
+        const std::string markdown = call(command + " --to markdown", false).out;
+        EXPECT_TRUE(markdown.starts_with("# A skate on an inclined plane\n")) << markdown;
+        EXPECT_TRUE(call(command + " --to latex", false).out.starts_with("\\documentclass[a4paper]{article}\n"));
+        const auto json = nlohmann::json::parse(call(command + " --json", false).out);
+        EXPECT_EQ(json["formulation"], formulation);
+        EXPECT_EQ(json, nlohmann::json::parse(call(command + " --to json", false).out));
+    }
+    // the default, and what differs between formulations
+    EXPECT_EQ(call("derive " + model("skate"), false).out,
+              call("derive " + model("skate") + " --formulation multipliers", false).out);
+    EXPECT_NE(
+        call("derive " + model("skate") + " --formulation minimal", false).out.find("\nDependent rates,  u_D' = D u_I' + d\n"),
+        std::string::npos);
+}
+
+TEST_F(Cli, DerivedLatexCompiles) {
+    if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << "pdflatex is not installed";
+    for (const char* name : {"perpendicular_pucks", "rolling_disk", "double_pendulum"})
+        for (const char* formulation : {"multipliers", "minimal", "nonminimal", "ukp", "gibbs-appell"}) {
+            const std::string file = std::string(name) + "_" + formulation;
+            write(file + ".tex", call("derive " + model(name) + " --to latex --formulation " + formulation, false).out);
+            const std::string command = "cd '" + folder_.string() + "' && pdflatex -interaction=nonstopmode -halt-on-error " +
+                                        file + ".tex >/dev/null 2>&1";
+            EXPECT_EQ(std::system(command.c_str()), 0) << read(file + ".log");
+            // every line inside the margins
+            EXPECT_EQ(read(file + ".log").find("Overfull"), std::string::npos) << read(file + ".log");
+        }
+}
+
+TEST_F(Cli, EquationsOfModelsThatCanNotBeStarted) {
+    // a start that contradicts the rows, and an opaque function: both have equations
+    write("a.appell", "system a\ncoord x = 1, y = 1\nparticle P mass 2 at O + x*N.x + y*N.y\nconstraint c: x'^2 + y'^2 = -1\n");
+    const Outcome impossible = call("derive a.appell --formulation minimal", false);
+    EXPECT_EQ(impossible.code, 0) << impossible.out;
+    EXPECT_NE(impossible.out.find("\nDependent rates,"), std::string::npos) << impossible.out;
+    // at rest the row has no gradient: decided at a random state on the constraints instead
+    write("b.appell",
+          "system b\ncoord x1 = 1, y1 = 2, x2 = 3, y2 = 4\nparticle P mass 1 at O + x1*N.x + y1*N.y\nparticle Q mass 1 at O + "
+          "x2*N.x + "
+          "y2*N.y\nconstraint c: dot(vel(P), vel(Q)) = 0\n");
+    const Outcome rest = call("derive b.appell --formulation minimal", false);
+    EXPECT_NE(rest.out.find("Chosen at a random state on the constraints"), std::string::npos) << rest.out;
 }
 
 TEST_F(Cli, GalleryDoesNotOverwrite) {

@@ -228,12 +228,17 @@ TEST(ConstraintForces, ReadAsTheUserWroteThem) {
 
 TEST(ConstraintForces, StandInTheEquations) {
     const Derivation d = derived(gallery_text("perpendicular_pucks"));
-    EXPECT_NE(equations_text(*d.dynamics).find("\nConstraint forces\n  on P1: lambda(perpendicular)*vel(P2)\n"),
+    const auto printed = [&](EquationFormat format) {
+        EquationOptions options;
+        options.format = format;
+        return equations(*d.dynamics, options);
+    };
+    EXPECT_NE(printed(EquationFormat::text).find("\nConstraint forces\n  on P1: lambda(perpendicular)*vel(P2)\n"),
               std::string::npos);
-    const std::string latex = equations_latex(*d.dynamics);
-    EXPECT_NE(latex.find("\\text{on }P_1&: \\; \\lambda_{\\mathrm{perpendicular}} \\mathbf{v}^{P_2}"), std::string::npos)
+    const std::string latex = printed(EquationFormat::latex);
+    EXPECT_NE(latex.find("\\text{on }P_1 &:\\; \\lambda_{\\mathrm{perpendicular}} \\mathbf{v}^{P_2}"), std::string::npos)
         << latex;
-    const std::string json = equations_json(*d.dynamics);
+    const std::string json = printed(EquationFormat::json);
     EXPECT_NE(json.find("\"value\": \"lambda(perpendicular)*vel(P2)\""), std::string::npos) << json;
 }
 

@@ -203,6 +203,13 @@ TEST(print_equations, pucks) {
     EXPECT_EQ(to_text(g, multiplier.id), "-(m1*s3*u1 + m2*s1*u3)/(m1*(u1^2 + u2^2) + m2*(u3^2 + u4^2))");
 }
 
+TEST_F(PrintTest, words_do_not_run_into_each_other_in_latex) {
+    const Expr yaw = symbol("yaw'", SymbolKind::speed), spin = symbol("spin'", SymbolKind::speed);
+    EXPECT_EQ(latex(yaw * spin), "\\dot{\\mathrm{yaw}} \\, \\dot{\\mathrm{spin}}");
+    EXPECT_EQ(latex(a * spin), "a \\, \\dot{\\mathrm{spin}}");
+    EXPECT_EQ(latex(a * sin(yaw) * x), "a x \\sin(\\dot{\\mathrm{yaw}})");  // nothing to part here
+}
+
 TEST_F(PrintTest, plain_printing_keeps_the_structure) {
     EXPECT_EQ(plain(a - (b - x)), "a - (b - x)");
     EXPECT_EQ(plain(a / (b * x)), "a/(b*x)");

@@ -1,0 +1,33 @@
+// Which speeds depend on which: rows of A u' = b that are independent at a state, and as many speeds whose rates they determine.
+//
+// A choice of dependent speeds is as good as the determinant of its columns J2 (003 eqs. 16-20; rows scaled to unit length). A
+// determinant of parameters alone can not vanish later, so such a choice wins while it is not badly conditioned; otherwise the
+// largest determinant at the state does. Equally good choices are decided for the speeds named last, as the sources do.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dynam/constrained_dynamics.hpp"
+
+namespace appell {
+
+struct SpeedPartition {
+    std::vector<std::uint32_t> rows;         // independent ones, ascending
+    std::vector<std::uint32_t> redundant;    // the others
+    std::vector<std::uint32_t> dependent;    // speeds, ascending, as many as rows
+    std::vector<std::uint32_t> independent;  // the others, ascending
+    double determinant = 1;                  // |det J2| at the state, rows scaled to unit length
+    bool steady = false;                     // det J2 is the same in every state
+};
+
+// `values` has a number for every symbol of the graph. With `dependent`, the speeds are those, and rows are chosen for them: if
+// these rows are fewer than the speeds given, the speeds can not all depend on the others at this state.
+[[nodiscard]] SpeedPartition choose_speed_partition(const ConstrainedDynamics& dynamics, std::span<const double> values,
+                                                    std::span<const std::uint32_t> dependent = {});
+
+// numbers in (0.2, 1.2), always the same, for models whose start state can not be had
+[[nodiscard]] std::vector<double> generic_values(const Graph& graph);
+
+}  // namespace appell

@@ -1,0 +1,243 @@
+#include "report/formulation_sections.hpp"
+
+#include <fmt/format.h>
+
+#include "base/number_format.hpp"
+#include "dynam/gibbs_appell.hpp"
+#include "report/force_lines.hpp"
+
+namespace appell {
+
+namespace {
+
+Math force_name(const char* text, const char* latex, std::size_t speed) {
+    return named(fmt::format("{}_{}", text, speed + 1), fmt::format(fmt::runtime(latex), speed + 1));
+}
+
+}  // namespace
+
+SectionWriter::SectionWriter(const ConstrainedDynamics& d, const SpeedPartition& partition, const std::string& decision)
+    : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), partition_(partition), decision_(decision) {
+    for (const Speed& s : m_.speeds) rates_.push_back(g_.symbol_node(s.rate));
+}
+
+std::vector<Section> SectionWriter::sections(Formulation formulation) {
+    switch (formulation) {
+        case Formulation::multipliers: multipliers(); break;
+        case Formulation::minimal: minimal(); break;
+        case Formulation::nonminimal: nonminimal(); break;
+        case Formulation::udwadia_kalaba: scaled(false); break;
+        case Formulation::ukp: scaled(true); break;
+        case Formulation::gibbs_appell: gibbs_appell(); break;
+        default: solved(formulation); break;
+    }
+    return std::move(out_);
+}
+
+Section SectionWriter::section(std::string title, std::string formula, std::string latex) {
+    return {std::move(title), named(std::move(formula), std::move(latex)), {}, {}};
+}
+
+Math SectionWriter::F(std::size_t r) { return force_name("F", "F_{{{}}}", r); }
+Math SectionWriter::F_star(std::size_t r) { return force_name("F*", "F_{{{}}}^{{\\star}}", r); }
+Math SectionWriter::F_tilde(std::size_t r) { return force_name("F~", "\\tilde{{F}}_{{{}}}", r); }
+Math SectionWriter::F_star_tilde(std::size_t r) { return force_name("F~*", "\\tilde{{F}}_{{{}}}^{{\\star}}", r); }
+
+std::vector<NodeId> SectionWriter::times_rates(const SparseMatrix& lower, std::span<const std::uint32_t> speeds) const {
+    std::vector<std::vector<NodeId>> terms(lower.rows);
+    for (const SparseEntry& e : lower.entries) {
+        terms[e.row].push_back(g_.mul(e.value, rates_[speeds[e.column]]));
+        if (e.row != e.column) terms[e.column].push_back(g_.mul(e.value, rates_[speeds[e.row]]));
+    }
+    std::vector<NodeId> out;
+    for (const std::vector<NodeId>& t : terms) out.push_back(g_.sum(t));
+    return out;
+}
+
+std::vector<std::uint32_t> SectionWriter::all_speeds() const {
+    std::vector<std::uint32_t> all(rates_.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+    return all;
+}
+
+SparseMatrix SectionWriter::full(const SparseMatrix& lower) {
+    SparseMatrix out = lower;
+    for (const SparseEntry& e : lower.entries)
+        if (e.row != e.column) out.entries.push_back({e.column, e.row, e.value});
+    return out;
+}
+
+void SectionWriter::constraint_rows() {
+    if (d_.rows.empty()) return;
+    Section s = section("Constraints at the acceleration level", "A u' = b", "A \\dot{u} = b");
+    std::vector<std::vector<NodeId>> rows(d_.rows.size());
+    for (const SparseEntry& e : d_.A.entries) rows[e.row].push_back(g_.mul(e.value, rates_[e.column]));
+    Equations list;
+    for (std::size_t i = 0; i < rows.size(); ++i) list.push_back({expression(g_.sum(rows[i])), "=", expression(d_.b[i])});
+    s.blocks.emplace_back(std::move(list));
+    out_.push_back(std::move(s));
+}
+
+void SectionWriter::generalized_forces(const std::vector<NodeId>& active) {
+    Section forces = section("Generalized active forces");
+    Equations list;
+    for (std::size_t r = 0; r < active.size(); ++r) list.push_back({F(r), "=", expression(active[r])});
+    forces.blocks.emplace_back(std::move(list));
+    out_.push_back(std::move(forces));
+}
+
+void SectionWriter::choice() {
+    if (partition_.rows.empty()) return;
+    Section s = section("Independent and dependent speeds");
+    Sentence sentence{"Independent: "};
+    for (Phrase& p : speed_list(d_, partition_.independent, false)) sentence.push_back(std::move(p));
+    if (partition_.independent.empty()) sentence.emplace_back("none");
+    sentence.emplace_back("; dependent: ");
+    for (Phrase& p : speed_list(d_, partition_.dependent, false)) sentence.push_back(std::move(p));
+    sentence.emplace_back(fmt::format(". {}, where ", decision_));
+    sentence.emplace_back(named(fmt::format("|det J2| = {}", short_number(partition_.determinant, 3)),
+                                fmt::format("|\\det J_2| = {}", short_number(partition_.determinant, 3))));
+    sentence.emplace_back("; ");
+    sentence.emplace_back(named("J2", "J_2"));
+    sentence.emplace_back(" has the columns of ");
+    sentence.emplace_back(letter("A"));
+    sentence.emplace_back(" that belong to the dependent speeds, its rows scaled to unit length.");
+    if (partition_.steady) sentence.emplace_back(" Unscaled, the determinant is the same in every state.");
+    s.blocks.emplace_back(std::move(sentence));
+    out_.push_back(std::move(s));
+}
+
+bool SectionWriter::dependent_rates(const Elimination& e) {
+    if (partition_.rows.empty()) return true;
+    if (!e.refused.empty()) {
+        Section s = section("Dependent rates", "J1 u_I' + J2 u_D' = b", "J_1 \\dot{u}_I + J_2 \\dot{u}_D = b");
+        s.blocks.emplace_back(Sentence{fmt::format("They are not written out: {}. ", e.refused), letter("D"), " and ",
+                                       letter("d"), " solve ", named("J2 D = -J1, J2 d = b", "J_2 D = -J_1,\\quad J_2 d = b"),
+                                       "; then ", named("u_D' = D u_I' + d", "\\dot{u}_D = D \\dot{u}_I + d"), "."});
+        s.blocks.emplace_back(matrix_of(named("J1", "J_1"), e.J1));
+        s.blocks.emplace_back(matrix_of(named("J2", "J_2"), e.J2));
+        s.blocks.emplace_back(column_of(g_, named("b", "b"), e.b));
+        out_.push_back(std::move(s));
+        return false;
+    }
+    Section s = section("Dependent rates", "u_D' = D u_I' + d", "\\dot{u}_D = D \\dot{u}_I + d");
+    Equations list;
+    std::vector<std::vector<NodeId>> terms(e.d.size());
+    for (std::size_t i = 0; i < e.d.size(); ++i) terms[i].push_back(e.d[i]);
+    for (const SparseEntry& entry : e.D.entries)
+        terms[entry.row].push_back(g_.mul(entry.value, rates_[partition_.independent[entry.column]]));
+    for (std::size_t i = 0; i < e.d.size(); ++i)
+        list.push_back({speed_rate(d_, partition_.dependent[i]), "=", expression(g_.sum(terms[i]))});
+    s.blocks.emplace_back(std::move(list));
+    if (!e.determinants.empty()) {
+        Sentence where{e.determinants.size() == 1 ? "They hold where this does not vanish: "
+                                                  : "They hold where none of these vanishes: "};
+        for (std::size_t i = 0; i < e.determinants.size(); ++i) {
+            if (i > 0) where.emplace_back(", ");
+            where.emplace_back(expression(e.determinants[i]));
+        }
+        where.emplace_back(".");
+        s.blocks.emplace_back(std::move(where));
+    }
+    out_.push_back(std::move(s));
+    return true;
+}
+
+void SectionWriter::multipliers() {
+    if (Section forces = constraint_forces_section(d_); !forces.blocks.empty()) out_.push_back(std::move(forces));
+    generalized_forces(generalized_active_forces(d_));
+    const std::vector<NodeId> inertia = times_rates(d_.M, all_speeds());
+    const std::vector<NodeId> remainders = inertia_remainders(d_);
+    Section stars = section("Generalized inertia forces");
+    Equations list;
+    for (std::size_t r = 0; r < inertia.size(); ++r)
+        list.push_back({F_star(r), "=", expression(g_.neg(g_.add(inertia[r], remainders[r])))});
+    stars.blocks.emplace_back(std::move(list));
+    out_.push_back(std::move(stars));
+
+    const bool constrained = !d_.rows.empty();
+    Section kane = section("Dynamical equations", constrained ? "M u' = f + A^T lambda" : "M u' = f",
+                           constrained ? "M \\dot{u} = f + A^{T} \\lambda" : "M \\dot{u} = f");
+    kane.blocks.emplace_back(constrained ? Sentence{"Kane's equations ",
+                                                    named("F_r + F*_r + sum_s lambda_s A_sr = 0",
+                                                          "F_r + F_r^{\\star} + \\textstyle\\sum_s \\lambda_s A_{sr} = 0"),
+                                                    ", the constraint forces in evidence:"}
+                                         : Sentence{"Kane's equations ", named("F_r + F*_r = 0", "F_r + F_r^{\\star} = 0"), ":"});
+    std::vector<std::vector<NodeId>> right(inertia.size());
+    for (std::size_t r = 0; r < right.size(); ++r) right[r].push_back(d_.f[r]);
+    for (const SparseEntry& e : d_.A.entries)
+        right[e.column].push_back(g_.mul(g_.symbol_node(d_.rows[e.row].multiplier), e.value));
+    Equations equations;
+    for (std::size_t r = 0; r < right.size(); ++r)
+        equations.push_back({expression(inertia[r]), "=", expression(g_.sum(right[r]))});
+    kane.blocks.emplace_back(std::move(equations));
+    out_.push_back(std::move(kane));
+    constraint_rows();
+
+    if (!partition_.redundant.empty() || d_.C_of_reaction) return;
+    if (const auto solved = solved_multipliers(d_)) {
+        Section s = section("Multipliers", "lambda = (A M^-1 A^T)^-1 (b - A M^-1 f)",
+                            "\\lambda = (A M^{-1} A^{T})^{-1} (b - A M^{-1} f)");
+        Equations lambdas;
+        for (std::size_t i = 0; i < solved->lambda.size(); ++i)
+            lambdas.push_back({expression(g_.symbol_node(d_.rows[i].multiplier)), "=", expression(solved->lambda[i])});
+        s.blocks.emplace_back(std::move(lambdas));
+        out_.push_back(std::move(s));
+    }
+}
+
+void SectionWriter::solved(Formulation formulation) {
+    const std::vector<ConstrainedSolve> solves = formulate(d_, formulation);
+    const ConstrainedSolve& solve = solves.back();
+    Section s = section("What is solved", "M x - A^T lambda = f,  A x = b", "M x - A^{T} \\lambda = f,\\quad A x = b");
+    Sentence unknowns{"The unknowns x are "};
+    for (std::size_t i = 0; i < solve.x.size(); ++i) {
+        if (i > 0) unknowns.emplace_back(", ");
+        unknowns.emplace_back(expression(g_.symbol_node(solve.x[i])));
+    }
+    unknowns.emplace_back(solves.size() == 1 ? "." : fmt::format("; {} come before.", solves.size() - 1));
+    s.blocks.emplace_back(std::move(unknowns));
+    s.blocks.emplace_back(matrix_of(named("M", "M"), full(solve.M)));
+    s.blocks.emplace_back(column_of(g_, named("f", "f"), solve.f));
+    if (!solve.b.empty()) {
+        s.blocks.emplace_back(matrix_of(named("A", "A"), solve.A));
+        s.blocks.emplace_back(column_of(g_, named("b", "b"), solve.b));
+    }
+    out_.push_back(std::move(s));
+}
+
+std::vector<Section> formulation_sections(const ConstrainedDynamics& d, Formulation formulation, const SpeedPartition& partition,
+                                          const std::string& decision) {
+    return SectionWriter(d, partition, decision).sections(formulation);
+}
+
+std::string formulation_sentence(Formulation formulation) {
+    const char* what = "";
+    switch (formulation) {
+        case Formulation::multipliers:
+            what = "Kane's equations with the constraint forces in evidence (Roithmayr and Hodges, eqs. 5-7)";
+            break;
+        case Formulation::minimal:
+            what =
+                "as many equations as degrees of freedom, by nonholonomic partial accelerations (Roithmayr and Hodges, eqs. "
+                "8-18)";
+            break;
+        case Formulation::nonminimal:
+            what = "Kane's equations for all rates, without multipliers (Bajodah, Hodges and Chen, eqs. 16-50)";
+            break;
+        case Formulation::udwadia_kalaba:
+            what = "the explicit equations of Udwadia and Kalaba (Udwadia, Kalaba and Phohomsiri, eqs. 47-49)";
+            break;
+        case Formulation::ukp:
+            what = "explicit equations without generalized inverses (Udwadia, Kalaba and Phohomsiri, eqs. 15-40)";
+            break;
+        case Formulation::gibbs_appell: what = "the gradient of the acceleration energy (Talamucci, eqs. 72-75)"; break;
+        default: break;
+    }
+    for (const FormulationInfo& row : all_formulations())
+        if (row.formulation == formulation)
+            return fmt::format("Formulation {}: {}.", row.name, *what ? std::string(what) : std::string(row.source));
+    return "";
+}
+
+}  // namespace appell
