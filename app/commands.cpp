@@ -128,8 +128,9 @@ void show(const Certificate& c) {
     }
     fmt::print(
         "  certificate: formulations compared with `multipliers` at {} random consistent states (seed {});\n"
-        "    largest relative difference of u' and of the constraint force, in double and with 50 digits\n",
-        c.states, c.seed);
+        "    largest relative difference of u' and of the constraint force, in double and with 50 digits{}\n",
+        c.states, c.seed,
+        c.least_pivot < 0.01 ? fmt::format("\n    (rows as close to dependent as {:.0e}; ukp squares that)", c.least_pivot) : "");
     for (std::size_t i = 1; i < c.formulations.size(); ++i) {
         const FormulationAgreement& f = c.formulations[i];
         if (f.not_applicable.empty())
@@ -152,8 +153,15 @@ Json certificate_json(const Certificate& c) {
                         {"force", f.force},
                         {"force_50_digits", f.force_wide},
                         {"states_passed_over", f.passed_over}});
-    return {{"states", c.states},       {"tried", c.tried},         {"seed", c.seed},     {"enough", c.enough},
-            {"too_large", c.too_large}, {"with_50_digits", c.wide}, {"largest", c.worst}, {"largest_50_digits", c.worst_wide},
+    return {{"states", c.states},
+            {"tried", c.tried},
+            {"seed", c.seed},
+            {"enough", c.enough},
+            {"least_pivot", c.least_pivot},
+            {"too_large", c.too_large},
+            {"with_50_digits", c.wide},
+            {"largest", c.worst},
+            {"largest_50_digits", c.worst_wide},
             {"formulations", list}};
 }
 

@@ -229,6 +229,11 @@ void Elaborator::elaborate_body(const Instance& instance) {
         good = good && about;
         if (about) body.inertia_point = *about;
     }
+    if (frame && *frame == Model::newtonian()) {
+        fail(Code::E0201, statement.parts.front().span, "a body can not be named like the Newtonian frame", body.name,
+             "a name of its own", "write `body B frame N ...` for a body that does not turn");
+        return;
+    }
     const bool declared_before = bodies_.contains(body.name);  // and told so
     if (frame && center) bodies_[body.name] = {*frame, *center};
     if (!good || declared_before) return;

@@ -92,6 +92,7 @@ Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
     out.too_large = size > options.largest;
     if (out.too_large) return out;
     out.tried = states.tried;
+    out.least_pivot = states.least_pivot;
     out.states = states.rough.size();
     out.enough = states.rough.size() >= options.states;
     if (states.rough.empty()) return out;

@@ -28,6 +28,7 @@ struct Certificate {
     bool wide = true;        // compared with fifty digits too
     bool too_large = false;  // not attempted
     std::vector<FormulationAgreement> formulations;
+    double least_pivot = 1;            // of the rows over the states
     double worst = 0, worst_wide = 0;  // of accelerations and forces over all formulations
 };
 

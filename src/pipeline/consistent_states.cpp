@@ -32,10 +32,11 @@ constexpr double k_worst_pivot = 1e-6;
 
 // independent rows at the start. States near it have no more of them, though a little off the constraints it seems so
 struct StartRanks {
-    std::size_t position = 0, velocity = 0, rows = 0;
+    std::size_t position = static_cast<std::size_t>(-1), velocity = position, rows = position;  // unknown: no limits
 };
 
 StartRanks ranks_at(const Motion& motion, double t, std::span<const double> x) {
+    if (x.empty()) return {};
     Projector position(motion, motion.position, Projector::Level::position);
     Projector velocity(motion, motion.velocity, Projector::Level::velocity);
     Workspace<double> rate(motion.rate);
@@ -104,7 +105,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     std::size_t failed = 0;  // tries since the last state
     for (; out.tried < options.tries && out.rough.size() < wanted; ++out.tried) {
         // a start on constraints that are hidden has a rank of its own: then the generic one
-        const bool any_rank = out.rough.empty() && out.tried > options.tries / 20;
+        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > options.tries / 20);
         // a parameter that is zero would hide every term it stands in
         for (std::size_t i = 0; i < m.parameters.size(); ++i) {
             const double given = lowered.motion.parameters[i], factor = random.symmetric();
@@ -143,6 +144,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
             out.exact.push_back(std::move(exact));
         }
         out.rank = report.rank;
+        out.least_pivot = std::min(out.least_pivot, report.smallest_pivot);
         out.rough.push_back(std::move(inputs));
         // where random speeds were of no use they will not be later
         failed = failed > 40 ? failed - 20 : 0;

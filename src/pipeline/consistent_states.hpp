@@ -24,12 +24,13 @@ struct ConsistentStates {
     std::vector<std::vector<double>> rough;    // on the constraints to round-off
     std::vector<std::vector<Digits50>> exact;  // the same with fifty digits; empty beyond the size for them
     std::size_t tried = 0;
-    std::size_t rank = 0;  // of the rows, the same at all of them
+    std::size_t rank = 0;    // of the rows, the same at all of them
+    double least_pivot = 1;  // of rows scaled to unit length in the mass metric, over all of them: what their condition is
 };
 
 // Parameters times a factor in [1/2, 2], coordinates near the start, speeds anew, both projected; states whose rows are badly
-// conditioned, or of another rank than at the start (q, u, on the constraints), are passed over. Models beyond the
-// largest size get few.
+// conditioned, or of another rank than at the start (q, u, on the constraints; empty: of the first), are passed over. Models
+// beyond the largest size get few.
 [[nodiscard]] ConsistentStates random_consistent_states(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
                                                         std::span<const double> start, const CertificateOptions& options = {});
 

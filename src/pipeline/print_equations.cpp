@@ -50,7 +50,7 @@ void choose_state(const Derivation& d, EquationOptions& options) {
     CertificateOptions some;
     some.states = 3;
     some.tries = 300;
-    const auto states = random_consistent_states(dynamics, *lowered, dynamics.rows.size(), some).rough;
+    const auto states = random_consistent_states(dynamics, *lowered, {}, some).rough;
     for (const std::vector<double>& inputs : states) {
         std::vector<double> state = by_symbol(d, inputs);
         if (rank(state) <= rows) continue;

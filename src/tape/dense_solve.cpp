@@ -332,6 +332,7 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
 // 001 eq. 38 with C = 0; V = L' S has B V = A S = 0 and full rank, and the result does not depend on the choice of V
 template <class T>
 bool DenseSolver<T>::solve_ukp() {
+    using std::sqrt;
     const std::size_t p = independent_.size();
     const auto forward = [&](T* v) {
         for (std::size_t i = 0; i < n_; ++i) {
@@ -346,9 +347,15 @@ bool DenseSolver<T>::solve_ukp() {
     for (std::size_t i = 0; i < m_; ++i) {
         T* const row = B_.data() + i * n_;
         forward(row);
-        T missing = b_[i];
-        for (std::size_t j = 0; j < n_; ++j) missing -= row[j] * x_[j];
-        for (std::size_t j = 0; j < n_; ++j) right_[j] += row[j] * missing;  // B'(b - B a_s)
+        T missing = b_[i], squared(0);
+        for (std::size_t j = 0; j < n_; ++j) {
+            missing -= row[j] * x_[j];
+            squared += row[j] * row[j];
+        }
+        // rows of unit length: B'B squares their condition, and no more of it than there is
+        const T scale = squared > T(0) ? T(1) / sqrt(squared) : T(1);
+        for (std::size_t j = 0; j < n_; ++j) row[j] *= scale;
+        for (std::size_t j = 0; j < n_; ++j) right_[j] += row[j] * missing * scale;  // B'(b - B a_s)
     }
     // B'B + V V'
     std::fill(square_.begin(), square_.end(), T(0));
@@ -360,6 +367,9 @@ bool DenseSolver<T>::solve_ukp() {
             left_[j] = T(0);
             for (std::size_t k = j; k < n_; ++k) left_[j] += L_[k * n_ + j] * S_[k * p + c];
         }
+        T squared(0);
+        for (std::size_t j = 0; j < n_; ++j) squared += left_[j] * left_[j];
+        for (std::size_t j = 0; j < n_; ++j) left_[j] /= sqrt(squared);
         for (std::size_t j = 0; j < n_; ++j)
             for (std::size_t k = 0; k < n_; ++k) square_[j * n_ + k] += left_[j] * left_[k];
     }

@@ -93,6 +93,10 @@ TEST_F(Cli, EveryGalleryModelChecksDerivesAndRuns) {
         const auto equations = nlohmann::json::parse(call("derive " + name + ".appell --to json", false).out);
         EXPECT_EQ(equations["schema"], 1);
         const Outcome run = call("run " + name + ".appell --json --out " + name + ".out", false);
+        if (read(name + ".appell").find(" opaque") != std::string::npos) {
+            EXPECT_EQ(run.code, 1) << name;  // for claims only: a run has no values for its functions
+            continue;
+        }
         EXPECT_EQ(run.code, 0) << name << run.out;
         const auto summary = nlohmann::json::parse(run.out);
         EXPECT_EQ(summary["reason"], "finished") << name;

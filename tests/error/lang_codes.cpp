@@ -183,6 +183,7 @@ std::vector<BadModel> bad_models() {
     add("E0902", 2, 16, with("force on P_ = (x_'')*N.x"));
     // laws, actuators, claims
     add("E0401", 2, 10, with("nonideal P_: force on P_ = N.x"));
+    add("E0201", 2, 6, with("body N frame N mass 1 center O inertia (1, 1, 1)"));
     add("E0202", 2, 10, with("nonideal c: force on P_ = N.x"));
     add("E0405", 4, 27,
         with("constraint c: x_ = 1 m\nactuator A: force on P_ along N.x\nnonideal c: force on P_ = actuator(A)*N.x"));

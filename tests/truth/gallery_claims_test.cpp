@@ -32,7 +32,9 @@ TEST_P(GalleryModel, KeepsItsWord) {
     EXPECT_TRUE(c.enough) << c.states;
     for (const FormulationAgreement& f : c.formulations)
         if (f.not_applicable.empty()) {
-            EXPECT_LT(std::max(f.acceleration, f.force), 1e-11) << f.name;
+            // B'B of ukp squares the condition of the rows
+            const double bar = f.name == "ukp" ? std::max(1e-11, 1e-15 / (c.least_pivot * c.least_pivot)) : 1e-11;
+            EXPECT_LT(std::max(f.acceleration, f.force), bar) << f.name;
             EXPECT_LT(std::max(f.acceleration_wide, f.force_wide), 1e-25) << f.name;
         }
 }

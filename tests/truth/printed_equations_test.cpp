@@ -263,7 +263,7 @@ PrintedModel print_model(const std::string& text, const std::string& formulation
     options.states = 5;
     options.seed = 3;
     const auto& rows = out.derivation.dynamics->rows;
-    out.states = random_consistent_states(*out.derivation.dynamics, *lowered, rows.size(), options).rough;
+    out.states = random_consistent_states(*out.derivation.dynamics, *lowered, {}, options).rough;
     EXPECT_EQ(out.states.size(), 5u);
     return out;
 }
