@@ -81,6 +81,24 @@ void check_uniform_gravity(Kinematics& kin, const MixedVector& gravity, Diagnost
         }
 }
 
+// the first load that contains a symbol
+Span load_with(Kinematics& kin, SymbolId symbol) {
+    const Graph& g = kin.graph();
+    for (const Load& load : kin.model().loads) {
+        std::vector<NodeId> resolved;
+        for (const NodeId n : std::visit([](const auto& what) { return expressions_of(what); }, load.what)) {
+            if (!g.is_vector(n)) {
+                resolved.push_back(kin.resolve(n));
+                continue;
+            }
+            for (const Vec3& part : kin.resolve_vector(n).parts) resolved.insert(resolved.end(), part.c.begin(), part.c.end());
+        }
+        const std::vector<SymbolId> symbols = symbols_in(g, resolved);
+        if (std::binary_search(symbols.begin(), symbols.end(), symbol)) return load.span;
+    }
+    return {};
+}
+
 // dot(gravity, position) by point: that of its base point and the parts it adds, so that a chain costs what its links cost
 class Depths {
 public:
@@ -215,11 +233,8 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     for (const SymbolId s : symbols)
         if (const SymbolKind kind = g.symbol(s).kind;
             kind == SymbolKind::speed_rate || kind == SymbolKind::multiplier || kind == SymbolKind::other)
-            result.diagnostics.add({Code::E0712,
-                                    {},
-                                    fmt::format("a load depends on {}", g.symbol(s).name),
-                                    g.symbol(s).name,
-                                    "loads that depend on positions, velocities, time, parameters and inputs",
+            result.diagnostics.add({Code::E0712, load_with(kin, s), fmt::format("a load depends on {}", g.symbol(s).name),
+                                    g.symbol(s).name, "loads that depend on positions, velocities, time, parameters and inputs",
                                     ""});
     if (!result.diagnostics.has_errors()) result.value = std::move(dynamics);
     return result;

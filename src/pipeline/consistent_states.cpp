@@ -36,8 +36,8 @@ struct StartRanks {
 };
 
 StartRanks ranks_at(const Motion& motion, double t, std::span<const double> x) {
-    Projector position(motion, motion.position, Projector::Level::position);
-    Projector velocity(motion, motion.velocity, Projector::Level::velocity);
+    Projector position(motion, motion.position, Projector::Part::coordinates);
+    Projector velocity(motion, motion.velocity, Projector::Part::speeds);
     Workspace<double> rate(motion.rate);
     rate.inputs()[0] = t;
     std::copy(x.begin(), x.end(), rate.inputs().begin() + 1);
@@ -120,8 +120,8 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         if (!anew)
             for (std::size_t i = 0; i < nq; ++i) x[i] = lowered.x0[i] + spread * (x[i] - lowered.x0[i]);
         ++failed;
-        Projector position(motion, motion.position, Projector::Level::position);
-        Projector velocity(motion, motion.velocity, Projector::Level::velocity);
+        Projector position(motion, motion.position, Projector::Part::coordinates);
+        Projector velocity(motion, motion.velocity, Projector::Part::speeds);
         if (!any_rank) {
             position.limit_rank(ranks.position);
             velocity.limit_rank(ranks.velocity);
