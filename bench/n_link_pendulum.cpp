@@ -1,11 +1,12 @@
 // Derivation of the planar n-link pendulum on a cart: M from partial velocities, f, the program of the accelerations. Prints, for
-// each n, derivation time, nodes, live instructions and memory.
+// each n, derivation time, nodes, live instructions and memory. The numbers of links may be given on the command line.
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "../tests/support/n_link_pendulum.hpp"
 #include "dynam/constrained_dynamics.hpp"
@@ -28,10 +29,19 @@ double peak_memory() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    std::vector<int> sizes;
+    for (int i = 1; i < argc; ++i) {
+        sizes.push_back(std::atoi(argv[i]));
+        if (sizes.back() < 1) {
+            fmt::print(stderr, "usage: bench_n_link_pendulum [LINKS...]\n");
+            return 2;
+        }
+    }
+    if (sizes.empty()) sizes = {5, 10, 20, 50, 100, 150, 200};
     fmt::print("{:>5} {:>12} {:>12} {:>14} {:>12} {:>14} {:>12}\n", "n", "derive [ms]", "nodes", "us per node", "lower [ms]",
                "instructions", "memory [MB]");
-    for (const int n : {5, 10, 20, 50, 100, 150, 200}) {
+    for (const int n : sizes) {
         const auto start = Clock::now();
         auto built = build_n_link_pendulum(n);
         auto dynamics = derive_dynamics(std::make_shared<const Model>(std::move(*built)));

@@ -81,6 +81,57 @@ void check_uniform_gravity(Kinematics& kin, const MixedVector& gravity, Diagnost
         }
 }
 
+// the first load that contains a symbol
+Span load_with(Kinematics& kin, SymbolId symbol) {
+    const Graph& g = kin.graph();
+    for (const Load& load : kin.model().loads) {
+        std::vector<NodeId> resolved;
+        for (const NodeId n : std::visit([](const auto& what) { return expressions_of(what); }, load.what)) {
+            if (!g.is_vector(n)) {
+                resolved.push_back(kin.resolve(n));
+                continue;
+            }
+            for (const Vec3& part : kin.resolve_vector(n).parts) resolved.insert(resolved.end(), part.c.begin(), part.c.end());
+        }
+        const std::vector<SymbolId> symbols = symbols_in(g, resolved);
+        if (std::binary_search(symbols.begin(), symbols.end(), symbol)) return load.span;
+    }
+    return {};
+}
+
+// dot(gravity, position) by point: that of its base point and the parts it adds, so that a chain costs what its links cost
+class Depths {
+public:
+    Depths(Kinematics& kin, const MixedVector& gravity) : kin_(kin), gravity_(gravity), known_(kin.model().points.size()) {}
+
+    [[nodiscard]] NodeId operator()(PointId point) {
+        std::vector<PointId> open{point};
+        while (!known_[open.back().index()].valid() && extends_base(open.back())) open.push_back(kin_.base(open.back()));
+        for (std::size_t i = open.size(); i-- > 0;) {
+            NodeId& depth = known_[open[i].index()];
+            if (depth.valid()) continue;
+            const std::vector<Vec3>& parts = kin_.position(open[i]).parts;
+            const bool from_base = i + 1 < open.size();
+            depth = from_base ? known_[open[i + 1].index()] : kin_.graph().constant(0);
+            for (std::size_t k = from_base ? kin_.position(open[i + 1]).parts.size() : 0; k < parts.size(); ++k)
+                depth = kin_.graph().add(depth, kin_.frames().dot(gravity_, {{parts[k]}}));
+        }
+        return known_[point.index()];
+    }
+
+private:
+    // the parts of the base come first and are the same
+    [[nodiscard]] bool extends_base(PointId point) const {
+        if (!kin_.base(point).valid()) return false;
+        const std::vector<Vec3>&parts = kin_.position(point).parts, &base = kin_.position(kin_.base(point)).parts;
+        return base.size() <= parts.size() && std::equal(base.begin(), base.end(), parts.begin());
+    }
+
+    Kinematics& kin_;
+    const MixedVector& gravity_;
+    std::vector<NodeId> known_;  // by point
+};
+
 NodeId half(Graph& g, NodeId product) { return g.mul(g.constant(0.5), product); }
 
 }  // namespace
@@ -145,6 +196,7 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
             gravity_has_potential = gravity_has_potential && g.symbol(s).kind == SymbolKind::parameter;
     }
 
+    Depths depth(kin, loads.gravity);
     const auto add_mass_at = [&](PointId point, NodeId mass) {
         const Vec3& v = kin.velocity(point);
         sums.add_mass(point, mass);
@@ -152,8 +204,7 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
         const Vec3 resultant = sub(g, kin.frames().express(loads.gravity, v.frame), kin.acceleration_bias(point));
         sums.add_force(point, scale(g, mass, resultant));
         kinetic_terms.push_back(half(g, g.mul(mass, dot(g, v, v))));
-        if (gravity_has_potential && !loads.gravity.parts.empty())
-            potential_terms.push_back(g.neg(g.mul(mass, kin.frames().dot(loads.gravity, kin.position(point)))));
+        if (gravity_has_potential && !loads.gravity.parts.empty()) potential_terms.push_back(g.neg(g.mul(mass, depth(point))));
     };
     for (const Body& body : model->bodies) {
         add_mass_at(body.center, kin.resolve(body.mass));
@@ -182,11 +233,8 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     for (const SymbolId s : symbols)
         if (const SymbolKind kind = g.symbol(s).kind;
             kind == SymbolKind::speed_rate || kind == SymbolKind::multiplier || kind == SymbolKind::other)
-            result.diagnostics.add({Code::E0712,
-                                    {},
-                                    fmt::format("a load depends on {}", g.symbol(s).name),
-                                    g.symbol(s).name,
-                                    "loads that depend on positions, velocities, time, parameters and inputs",
+            result.diagnostics.add({Code::E0712, load_with(kin, s), fmt::format("a load depends on {}", g.symbol(s).name),
+                                    g.symbol(s).name, "loads that depend on positions, velocities, time, parameters and inputs",
                                     ""});
     if (!result.diagnostics.has_errors()) result.value = std::move(dynamics);
     return result;

@@ -17,10 +17,17 @@ bool inherits(std::span<const PartialVelocity> point, std::span<const PartialVel
     return true;
 }
 
-bool contains(std::span<const PartialVelocity> partials, std::uint32_t speed) {
-    const auto found = std::lower_bound(partials.begin(), partials.end(), speed,
-                                        [](const PartialVelocity& p, std::uint32_t s) { return p.speed < s; });
-    return found != partials.end() && found->speed == speed;
+// positions in `point` of the partial velocities that `shared`, a part of them, does not have; both are ascending by speed
+std::vector<std::size_t> new_partials(std::span<const PartialVelocity> point, std::span<const PartialVelocity> shared) {
+    std::vector<std::size_t> out;
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < point.size(); ++i) {
+        if (k < shared.size() && shared[k].speed == point[i].speed)
+            ++k;
+        else
+            out.push_back(i);
+    }
+    return out;
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ void InertiaSums::add_force(PointId point, const Vec3& resultant) {
 
 void InertiaSums::add_entry(std::uint32_t r, std::uint32_t s, NodeId term) {
     if (g_.is_constant(term, 0)) return;
-    entries_[(static_cast<std::uint64_t>(std::max(r, s)) << 32) | std::min(r, s)].push_back(term);
+    entries_.push_back({(static_cast<std::uint64_t>(std::max(r, s)) << 32) | std::min(r, s), term});
 }
 
 void InertiaSums::add_rotation(FrameId body, const Matrix3& inertia) {
@@ -70,19 +77,26 @@ void InertiaSums::finish() {
         const PointId base = kin_.base(PointId(i));
         std::span<const PartialVelocity> shared;
         if (base.valid() && inherits(partials, kin_.partial_velocities(base))) shared = kin_.partial_velocities(base);
-        std::vector<bool> fresh;
-        for (const PartialVelocity& p : partials) fresh.push_back(!contains(shared, p.speed));
+        const std::vector<std::size_t> fresh = new_partials(partials, shared);
 
         if (const NodeId mass = mass_[i]; mass.valid()) {
-            for (std::size_t r = 0; r < partials.size(); ++r)
-                for (std::size_t s = 0; s <= r; ++s)
-                    if (fresh[r] || fresh[s])
-                        add_entry(partials[r].speed, partials[s].speed, g_.mul(mass, dot(g_, partials[r].v, partials[s].v)));
+            const auto add_pair = [&](std::size_t r, std::size_t s) {
+                add_entry(partials[r].speed, partials[s].speed, g_.mul(mass, dot(g_, partials[r].v, partials[s].v)));
+            };
+            // pairs r >= s with a new one among them; visiting all pairs would cost the cube of the links of a chain
+            std::size_t below = 0;  // how many of the new ones come before r
+            for (std::size_t r = 0; r < partials.size(); ++r) {
+                if (below < fresh.size() && fresh[below] == r) {
+                    for (std::size_t s = 0; s <= r; ++s) add_pair(r, s);
+                    ++below;
+                } else {
+                    for (std::size_t k = 0; k < below; ++k) add_pair(r, fresh[k]);
+                }
+            }
             if (!shared.empty()) add_mass(base, mass);
         }
         if (const Vec3 resultant = resultant_[i]; resultant.frame.valid()) {
-            for (std::size_t r = 0; r < partials.size(); ++r)
-                if (fresh[r]) forces_[partials[r].speed].push_back(dot(g_, partials[r].v, resultant));
+            for (const std::size_t r : fresh) forces_[partials[r].speed].push_back(dot(g_, partials[r].v, resultant));
             if (!shared.empty()) add_force(base, resultant);
         }
     }
@@ -91,12 +105,15 @@ void InertiaSums::finish() {
 SparseMatrix InertiaSums::mass_matrix() {
     const std::size_t n = forces_.size();
     SparseMatrix M{n, n, {}};
-    std::vector<std::uint64_t> keys;
-    for (const auto& [key, terms] : entries_) keys.push_back(key);
-    std::sort(keys.begin(), keys.end());
-    for (const std::uint64_t key : keys)
-        if (const NodeId value = g_.sum(entries_.at(key)); !g_.is_constant(value, 0))
-            M.entries.push_back({static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), value});
+    std::stable_sort(entries_.begin(), entries_.end(), [](const Term& p, const Term& q) { return p.place < q.place; });
+    std::vector<NodeId> terms;
+    for (std::size_t i = 0; i < entries_.size();) {
+        const std::uint64_t place = entries_[i].place;
+        terms.clear();
+        for (; i < entries_.size() && entries_[i].place == place; ++i) terms.push_back(entries_[i].value);
+        if (const NodeId value = g_.sum(terms); !g_.is_constant(value, 0))
+            M.entries.push_back({static_cast<std::uint32_t>(place >> 32), static_cast<std::uint32_t>(place), value});
+    }
     return M;
 }
 

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "kinem/kinematics.hpp"
@@ -34,14 +33,19 @@ public:
     [[nodiscard]] std::vector<NodeId> generalized_forces();
 
 private:
+    struct Term {
+        std::uint64_t place;  // (row, column)
+        NodeId value;
+    };
+
     void add_entry(std::uint32_t r, std::uint32_t s, NodeId term);
 
     Kinematics& kin_;
     Graph& g_;
-    std::vector<NodeId> mass_;                                        // by point, with what was handed down; invalid for none
-    std::vector<Vec3> resultant_;                                     // by point; frame invalid for none
-    std::unordered_map<std::uint64_t, std::vector<NodeId>> entries_;  // (row, column) -> terms
-    std::vector<std::vector<NodeId>> forces_;                         // by speed -> terms
+    std::vector<NodeId> mass_;                 // by point, with what was handed down; invalid for none
+    std::vector<Vec3> resultant_;              // by point; frame invalid for none
+    std::vector<Term> entries_;                // of M, as they were added; several may have one place
+    std::vector<std::vector<NodeId>> forces_;  // by speed -> terms
 };
 
 }  // namespace appell

@@ -40,29 +40,11 @@ std::size_t op_count() { return k_ops.size(); }
 
 Graph::Graph(std::size_t node_limit) : table_(1024, 0), rule_uses_(rule_count(), 0), node_limit_(node_limit) {}
 
-NodeId Graph::operand(NodeId id, int which) const {
-    const Node& n = node(id);
-    return NodeId(which == 0 ? n.a : which == 1 ? n.b : n.c);
-}
-
-std::optional<double> Graph::constant_value(NodeId id) const {
-    const Node& n = node(id);
-    if (n.op != Op::Constant) return std::nullopt;
-    return std::bit_cast<double>((static_cast<std::uint64_t>(n.b) << 32) | n.a);
-}
-
-bool Graph::is_constant(NodeId id, double value) const {
-    const auto found = constant_value(id);
-    return found && *found == value;
-}
-
 std::vector<NodeId> Graph::call_arguments(NodeId call) const {
     std::vector<NodeId> arguments;
     for (NodeId list = operand(call, 0); op(list) == Op::Args; list = operand(list, 0)) arguments.push_back(operand(list, 1));
     return {arguments.rbegin(), arguments.rend()};
 }
-
-std::size_t Graph::memory_bytes() const { return nodes_.capacity() * sizeof(Node) + table_.capacity() * sizeof(std::uint32_t); }
 
 SymbolId Graph::add_symbol(std::string name, SymbolKind kind) {
     symbols_.push_back({std::move(name), kind});

@@ -10,6 +10,7 @@
 // constraint be differentiated by the vectors in it (design section 4); `kinem` resolves them into components.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -112,16 +113,22 @@ public:
     [[nodiscard]] std::size_t size() const { return nodes_.size(); }
     [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id.index()]; }
     [[nodiscard]] Op op(NodeId id) const { return nodes_[id.index()].op; }
-    [[nodiscard]] NodeId operand(NodeId id, int which) const;
+    [[nodiscard]] NodeId operand(NodeId id, int which) const {
+        const Node& n = node(id);
+        return NodeId(which == 0 ? n.a : which == 1 ? n.b : n.c);
+    }
     [[nodiscard]] int arity(NodeId id) const { return info(op(id)).arity; }
     [[nodiscard]] bool is_vector(NodeId id) const { return info(op(id)).vector; }
-    [[nodiscard]] std::optional<double> constant_value(NodeId id) const;
-    [[nodiscard]] bool is_constant(NodeId id, double value) const;
+    [[nodiscard]] std::optional<double> constant_value(NodeId id) const {
+        const Node& n = node(id);
+        if (n.op != Op::Constant) return std::nullopt;
+        return std::bit_cast<double>((static_cast<std::uint64_t>(n.b) << 32) | n.a);
+    }
+    [[nodiscard]] bool is_constant(NodeId id, double value) const { return constant_value(id) == value; }
     [[nodiscard]] int exponent(NodeId pow_int) const { return static_cast<std::int32_t>(node(pow_int).b); }
     [[nodiscard]] std::uint32_t frame_of_dt(NodeId vdt) const { return node(vdt).b; }
     [[nodiscard]] FunctionId function_of(NodeId call) const { return FunctionId(node(call).b); }
     [[nodiscard]] std::vector<NodeId> call_arguments(NodeId call) const;
-    [[nodiscard]] std::size_t memory_bytes() const;
 
     // --- symbols and functions
     SymbolId add_symbol(std::string name, SymbolKind kind);

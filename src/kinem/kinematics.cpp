@@ -313,18 +313,29 @@ void Kinematics::derive_partials() {
     const std::size_t frame_count = field_.omega.size();
     frame_partials_.resize(frame_count);
     point_partials_.resize(field_.velocity.size());
-    // three consecutive rows are the components of one vector; merge their sorted entries
-    std::size_t next = 0;
+    // three consecutive rows are the components of one vector: their sorted entries, merged by speed
     const auto& entries = split.coefficients.entries;
+    std::size_t next = 0;
     for (std::size_t item = 0; item < frame_count + field_.velocity.size(); ++item) {
         const bool is_frame = item < frame_count;
         const FrameId frame = is_frame ? field_.omega[item].frame : field_.velocity[item - frame_count].frame;
-        std::map<std::uint32_t, std::array<NodeId, 3>> by_speed;
-        for (; next < entries.size() && entries[next].row < 3 * (item + 1); ++next)
-            by_speed.try_emplace(entries[next].column, std::array<NodeId, 3>{zero, zero, zero})
-                .first->second[entries[next].row - 3 * item] = entries[next].value;
         auto& list = is_frame ? frame_partials_[item] : point_partials_[item - frame_count];
-        for (const auto& [speed, c] : by_speed) list.push_back({speed, Vec3{frame, c}});
+        std::array<std::size_t, 3> at, end;
+        for (std::size_t i = 0; i < 3; ++i) {
+            at[i] = next;
+            while (next < entries.size() && entries[next].row == 3 * item + i) ++next;
+            end[i] = next;
+        }
+        for (;;) {
+            auto speed = static_cast<std::uint32_t>(speeds.size());
+            for (std::size_t i = 0; i < 3; ++i)
+                if (at[i] < end[i]) speed = std::min(speed, entries[at[i]].column);
+            if (speed == speeds.size()) break;
+            Vec3 v{frame, {zero, zero, zero}};
+            for (std::size_t i = 0; i < 3; ++i)
+                if (at[i] < end[i] && entries[at[i]].column == speed) v.c[i] = entries[at[i]++].value;
+            list.push_back({speed, v});
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "tape/workspace.hpp"
 
@@ -37,14 +38,10 @@ struct StartRanks {
 
 StartRanks ranks_at(const Motion& motion, double t, std::span<const double> x) {
     if (x.empty()) return {};
-    Projector position(motion, motion.position, Projector::Level::position);
-    Projector velocity(motion, motion.velocity, Projector::Level::velocity);
-    Workspace<double> rate(motion.rate);
-    rate.inputs()[0] = t;
-    std::copy(x.begin(), x.end(), rate.inputs().begin() + 1);
-    std::copy(motion.parameters.begin(), motion.parameters.end(),
-              rate.inputs().begin() + 1 + static_cast<std::ptrdiff_t>(x.size()));
-    return {position.measure(t, x).evaluation.rank, velocity.measure(t, x).evaluation.rank, rate.run().rank};
+    Projector position(motion, motion.position, Projector::Part::coordinates);
+    Projector velocity(motion, motion.velocity, Projector::Part::speeds);
+    MotionProgram rate(motion, motion.rate);
+    return {position.measure(t, x).evaluation.rank, velocity.measure(t, x).evaluation.rank, rate.run(t, x).rank};
 }
 
 // What was projected in double is on the constraints to sixteen digits only; Newton's iteration doubles them.
@@ -121,8 +118,8 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         if (!anew)
             for (std::size_t i = 0; i < nq; ++i) x[i] = lowered.x0[i] + spread * (x[i] - lowered.x0[i]);
         ++failed;
-        Projector position(motion, motion.position, Projector::Level::position);
-        Projector velocity(motion, motion.velocity, Projector::Level::velocity);
+        Projector position(motion, motion.position, Projector::Part::coordinates);
+        Projector velocity(motion, motion.velocity, Projector::Part::speeds);
         if (!any_rank) {
             position.limit_rank(ranks.position);
             velocity.limit_rank(ranks.velocity);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
-#include "sim/project.hpp"
+#include "sim/motion_program.hpp"
 
 namespace appell {
 
@@ -33,20 +33,16 @@ WorstRow worst_row(const ConstrainedDynamics& d, const Motion& motion, double t,
     for (const Level level : {Level::position, Level::velocity}) {
         const Program& program = level == Level::position ? motion.position : motion.velocity;
         if (program.outputs.empty() || worst.row) continue;
-        Workspace<double> workspace(program);
-        workspace.inputs()[0] = t;
-        std::copy(x.begin(), x.end(), workspace.inputs().begin() + 1);
-        std::copy(motion.parameters.begin(), motion.parameters.end(),
-                  workspace.inputs().begin() + 1 + static_cast<std::ptrdiff_t>(x.size()));
-        workspace.run();
+        MotionProgram evaluated(motion, program);
+        evaluated.run(t, x);
         std::size_t i = 0;
         for (const ConstraintRow& row : d.rows) {
             if (row.level == Level::acceleration) continue;
             if (level == Level::position && row.level != Level::position) continue;
-            const double scaled = std::abs(workspace.output("scaled")[i]);
+            const double scaled = std::abs(evaluated.output("scaled")[i]);
             if (!(scaled <= largest) && !(scaled < 1e-12)) {
                 largest = std::isfinite(scaled) ? scaled : largest;
-                worst = {&row, workspace.output("residual")[i]};
+                worst = {&row, evaluated.output("residual")[i]};
             }
             ++i;
         }
@@ -88,6 +84,35 @@ Diagnostic without_inertia(const ConstrainedDynamics& d, const SimulateSummary& 
             state_text(m, summary.x_start),
             "a regular mass matrix",
             "check for masses that are zero and for coordinates that move nothing here"};
+}
+
+Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
+    const Model& m = *d.model;
+    const std::string& constraint = m.constraints[s.constraint].name;
+    const Span span = m.constraints[s.constraint].span;
+    if (s.steps == 0 && s.loss == RowLoss::vanishes)
+        return {Code::E0808,
+                span,
+                fmt::format("constraint {} has no gradient at the start: it restricts no acceleration there", constraint),
+                state_text(m, s.x_start),
+                "a constraint that some change of the coordinates or speeds violates at once",
+                "start elsewhere, or write the constraint without the square or product that vanishes there"};
+    const std::string when = fmt::format("t = {}", short_number(s.t_end));
+    std::string what;
+    switch (s.loss) {
+        case RowLoss::vanishes: what = fmt::format("the gradient of constraint {} vanishes at {}", constraint, when); break;
+        case RowLoss::turns:
+            what = fmt::format("the gradient of constraint {} changes its direction at once at {}", constraint, when);
+            break;
+        default: what = fmt::format("the constraints lost rank at {}: {} depends on the others there", when, constraint);
+    }
+    return {Code::E0808,
+            span,
+            what,
+            fmt::format("{} independent rows at the start, {} there; {}", s.rank, s.rank == 0 ? 0 : s.rank - 1,
+                        state_text(m, s.x_end)),
+            "independent rows all along",
+            "the motion beyond is not determined by these constraints; the rows up to there are kept"};
 }
 
 }  // namespace
@@ -174,17 +199,14 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                  "a law of the ideal force, has"});
             break;
         case EndReason::inconsistent_constraints:
-            diagnostics.add({Code::E0807, m.constraints.empty() ? Span{} : m.constraints.front().span,
-                             fmt::format("the constraints contradict each other at {}", when), place(s.x_end),
-                             "constraints that some motion satisfies", "remove the constraints that repeat or oppose others"});
+            diagnostics.add({Code::E0807, m.constraints[s.constraint].span,
+                             fmt::format("the constraints contradict each other at {}: {} asks for another acceleration than the "
+                                         "others allow",
+                                         when, m.constraints[s.constraint].name),
+                             place(s.x_end), "constraints that some motion satisfies",
+                             "remove the constraints that repeat or oppose others"});
             break;
-        case EndReason::rank_loss:
-            diagnostics.add(
-                {Code::E0808, m.constraints.empty() ? Span{} : m.constraints.front().span,
-                 fmt::format("the constraints lost rank at {}: {} independent rows at the start, fewer there", when, s.rank),
-                 place(s.x_end), "independent rows all along",
-                 "the motion beyond is not determined by these constraints; the rows up to there are kept"});
-            break;
+        case EndReason::rank_loss: diagnostics.add(lost_rank(d, s)); break;
         case EndReason::projection_failed:
             diagnostics.add({Code::E0809,
                              {},
@@ -226,7 +248,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          "",
                          ""});
     }
-    if (s.redundant)
+    if (s.redundant && !(s.reason == EndReason::rank_loss && at_start))
         diagnostics.add({Code::W0813,
                          {},
                          fmt::format("{} constraint rows, of which {} are independent at the start", d.rows.size(), s.rank),

@@ -429,6 +429,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level != Level::acceleration; }));
     motion.position_rows = static_cast<std::size_t>(
         std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level == Level::position; }));
+    for (const ConstraintRow& r : d.rows) {
+        if (r.level != Level::acceleration) motion.velocity_constraints.push_back(r.constraint);
+        if (!r.by_actuators) motion.rate_constraints.push_back(r.constraint);
+    }
     for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
     for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
     motion.parameters.push_back(length > 0 ? length : 1);
@@ -442,8 +446,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     motion.observe = lowering.observe(std::move(row), observable.solves());
     motion.position = lowering.position(false);
     motion.velocity = lowering.velocity(false);
-    motion.start_position = lowering.position(true);
-    motion.start_velocity = lowering.velocity(true);
+    const auto fixed = [](const auto& value) { return value.fixed; };
+    if (std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed)) motion.start_position = lowering.position(true);
+    if (std::any_of(m.speeds.begin(), m.speeds.end(), fixed) || std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
+        motion.start_velocity = lowering.velocity(true);
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
     out.nodes = g.size();

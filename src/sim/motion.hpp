@@ -19,6 +19,9 @@ struct Motion {
     std::size_t speeds = 0;
     std::size_t position_rows = 0;  // rows of the position program; without any the position programs may stay empty
     std::size_t velocity_rows = 0;  // rows of the velocity program, the differentiated position rows among them
+    // Which constraint a row of the velocity program, and of the rate's last solve, belongs to; ascending. The components of a
+    // vector equation are watched together. Empty: every row is a constraint of its own.
+    std::vector<std::size_t> velocity_constraints, rate_constraints;
     std::vector<double> parameters;
 
     Program rate;                      // outputs "qd" (coordinates), "ud" (speeds)
@@ -26,8 +29,8 @@ struct Motion {
     std::vector<std::string> columns;  // names of "row"
     Program position;                  // outputs "residual", "scaled" (position rows), "dq" (coordinates)
     Program velocity;                  // outputs "residual", "scaled" (velocity rows), "du" (speeds)
-    Program start_position;            // the same, with the values the user fixed held; used once, at the start
-    Program start_velocity;
+    // the same, with the values the user fixed held; used once, at the start. Not there where nothing is fixed.
+    Program start_position, start_velocity;
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
 

@@ -21,39 +21,33 @@ bool finite(std::span<const double> values) {
 
 }  // namespace
 
-Projector::Projector(const Motion& motion, const Program& program, Level level)
-    : motion_(&motion), workspace_(program), active_(!program.outputs.empty()), level_(level) {
-    offset_ = level == Level::position ? 0 : motion.coordinates;
-    count_ = level == Level::position ? motion.coordinates : motion.speeds;
+Projector::Projector(const Motion& motion, const Program& program, Part part)
+    : motion_(&motion), program_(motion, program), active_(!program.outputs.empty()), part_(part) {
+    offset_ = part == Part::coordinates ? 0 : motion.coordinates;
+    count_ = part == Part::coordinates ? motion.coordinates : motion.speeds;
     before_.resize(count_);
     original_.resize(count_);
     step_.resize(count_);
     if (!active_) return;
-    if (program.inputs != motion.inputs()) throw Error("a correction program takes the inputs t, q, u and the parameters");
     residual_ = program.output("residual");
     scaled_ = program.output("scaled");
-    correction_ = program.output(level == Level::position ? "dq" : "du");
+    correction_ = program.output(part == Part::coordinates ? "dq" : "du");
     if (residual_.end - residual_.begin != scaled_.end - scaled_.begin || correction_.end - correction_.begin != count_)
         throw Error("the outputs of a correction program do not have the sizes of the motion");
     weight_.resize(residual_.end - residual_.begin);
     scaled_now_.resize(weight_.size());
     active_ = !weight_.empty();
-    std::copy(motion.parameters.begin(), motion.parameters.end(),
-              workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
 }
 
 // residuals and correction at x; false when they can not be had
 bool Projector::evaluate(double t, std::span<const double> x, ProjectReport& report) {
-    const std::span<double> inputs = workspace_.inputs();
-    inputs[0] = t;
-    std::copy(x.begin(), x.end(), inputs.begin() + 1);
-    report.evaluation = workspace_.run();
+    report.evaluation = evaluation_ = program_.run(t, x);
     if (report.evaluation.status == EvalStatus::singular_mass) {
         report.status = ProjectStatus::singular;
         return false;
     }
-    const std::span<const double> residual = workspace_.output(residual_), scaled = workspace_.output(scaled_);
-    if (!finite(residual) || !finite(workspace_.output(correction_))) {
+    const std::span<const double> residual = program_.output(residual_), scaled = program_.output(scaled_);
+    if (!finite(residual) || !finite(program_.output(correction_))) {
         report.status = ProjectStatus::not_finite;
         return false;
     }
@@ -69,14 +63,14 @@ bool Projector::evaluate(double t, std::span<const double> x, ProjectReport& rep
 
 // what the shortened corrections must reduce: residuals, each in the scale it had at first
 double Projector::merit() const {
-    const std::span<const double> residual = workspace_.output(residual_);
+    const std::span<const double> residual = program_.output(residual_);
     double sum = 0;
     for (std::size_t i = 0; i < residual.size(); ++i) sum += weight_[i] * residual[i] * weight_[i] * residual[i];
     return std::sqrt(sum);
 }
 
 void Projector::weigh() {
-    const std::span<const double> residual = workspace_.output(residual_);
+    const std::span<const double> residual = program_.output(residual_);
     for (std::size_t i = 0; i < residual.size(); ++i) {
         const double weight = scaled_now_[i] / std::abs(residual[i]);
         weight_[i] = std::isfinite(weight) && weight > 0 ? weight : 1;
@@ -84,7 +78,7 @@ void Projector::weigh() {
 }
 
 bool Projector::normalise(std::span<double> x) const {
-    if (level_ != Level::position) return true;
+    if (part_ != Part::coordinates) return true;
     for (const std::array<std::size_t, 4>& e : motion_->quaternions) {
         const double square = x[e[0]] * x[e[0]] + x[e[1]] * x[e[1]] + x[e[2]] * x[e[2]] + x[e[3]] * x[e[3]];
         if (!(square > 0) || !std::isfinite(square)) return false;
@@ -137,7 +131,7 @@ ProjectReport Projector::project(double t, std::span<double> x, const ProjectOpt
         if (report.corrections == options.max_corrections) return finish(x, report, report.scaled <= k_good_enough);
         previous = report.scaled;
         std::copy(part.begin(), part.end(), before_.begin());
-        const std::span<const double> correction = workspace_.output(correction_);
+        const std::span<const double> correction = program_.output(correction_);
         std::copy(correction.begin(), correction.end(), step_.begin());
 
         // full correction; with halving, shorter ones until the residual goes down

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/motion.hpp"
-#include "tape/workspace.hpp"
+#include "sim/motion_program.hpp"
 
 namespace appell {
 
@@ -37,16 +37,20 @@ inline constexpr ProjectOptions k_project_step{6, false};
 
 class Projector {
 public:
-    enum class Level { position, velocity };
+    enum class Part { coordinates, speeds };  // of the state: what is corrected
 
     // the program may have no outputs: then only quaternions are renormalised
-    Projector(const Motion& motion, const Program& program, Level level);
+    Projector(const Motion& motion, const Program& program, Part part);
 
-    // corrects q (position) or u (velocity) in x = (q, u)
+    // corrects q or u in x = (q, u)
     ProjectReport project(double t, std::span<double> x, const ProjectOptions& options);
     // residuals only
     ProjectReport measure(double t, std::span<const double> x);
-    void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
+    void limit_rank(std::size_t rank) { program_.limit_rank(rank); }
+
+    // of the last evaluation, at whatever state: its report and the rows of its solve
+    [[nodiscard]] const EvalReport& evaluation() const { return evaluation_; }
+    [[nodiscard]] const MotionProgram& program() const { return program_; }
 
 private:
     bool evaluate(double t, std::span<const double> x, ProjectReport& report);
@@ -56,9 +60,10 @@ private:
     ProjectReport finish(std::span<const double> x, ProjectReport report, bool converged) const;
 
     const Motion* motion_;
-    Workspace<double> workspace_;
+    MotionProgram program_;
     bool active_;
-    Level level_;
+    Part part_;
+    EvalReport evaluation_;
     std::size_t offset_, count_;  // the part of x that is corrected
     OutputRange residual_, scaled_, correction_;
     std::vector<double> original_, before_, step_, weight_, scaled_now_;

@@ -1,5 +1,6 @@
-// See simulate.hpp. Order of one turn of the loop: step, project its end (a failure takes the step back and shortens it), write
-// the rows inside the step, put the projected state in place, look for loss of rank, write the row at the end.
+// See simulate.hpp. Order of one turn of the loop: step, project its end, watch the rows of A along it, write the rows inside it
+// (a failure of any of these takes the step back and shortens it), put the projected state in place, look for loss of rank, write
+// the row at the end.
 #include "sim/simulate.hpp"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include "base/error.hpp"
 #include "base/number_format.hpp"
 #include "sim/dormand_prince.hpp"
+#include "sim/motion_program.hpp"
 #include "sim/project.hpp"
-#include "tape/workspace.hpp"
 
 namespace appell {
 
@@ -29,35 +30,29 @@ constexpr double k_moved = 1e-12;
 class MotionRate final : public FirstOrderSystem {
 public:
     explicit MotionRate(const Motion& motion)
-        : coordinates_(motion.coordinates), size_(motion.states()), workspace_(motion.rate) {
-        if (motion.rate.inputs != motion.inputs()) throw Error("the rate program takes the inputs t, q, u and the parameters");
+        : coordinates_(motion.coordinates), size_(motion.states()), program_(motion, motion.rate) {
         qd_ = motion.rate.output("qd");
         ud_ = motion.rate.output("ud");
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
             throw Error("the outputs of the rate program do not have the sizes of the motion");
-        std::copy(motion.parameters.begin(), motion.parameters.end(),
-                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + size_));
     }
 
     [[nodiscard]] std::size_t size() const override { return size_; }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
-        const std::span<double> inputs = workspace_.inputs();
-        inputs[0] = t;
-        std::copy(x.begin(), x.end(), inputs.begin() + 1);
-        report_ = workspace_.run();
+        report_ = program_.run(t, x);
         if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
         if (report_.status != EvalStatus::ok && report_.status != EvalStatus::inconsistent_rows) return RateStatus::singular;
-        const std::span<const double> qd = workspace_.output(qd_), ud = workspace_.output(ud_);
+        const std::span<const double> qd = program_.output(qd_), ud = program_.output(ud_);
         std::copy(qd.begin(), qd.end(), xd.begin());
         std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
         return RateStatus::ok;
     }
     [[nodiscard]] const EvalReport& report() const { return report_; }
-    void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
+    void limit_rank(std::size_t rank) { program_.limit_rank(rank); }
 
 private:
     std::size_t coordinates_, size_;
-    Workspace<double> workspace_;
+    MotionProgram program_;
     OutputRange qd_, ud_;
     EvalReport report_;
 };
@@ -112,16 +107,13 @@ public:
           rows_(options),
           rate_(motion),
           integrator_(rate_, {options.rtol, options.atol, options.max_step, 0}),
-          observe_(motion.observe),
-          position_(motion, motion.position, Projector::Level::position),
-          velocity_(motion, motion.velocity, Projector::Level::velocity),
+          observe_(motion, motion.observe),
+          position_(motion, motion.position, Projector::Part::coordinates),
+          velocity_(motion, motion.velocity, Projector::Part::speeds),
+          watch_(motion, velocity_),
           state_(x0.begin(), x0.end()) {
         check(motion, x0, options, rows_);
-        if (motion.observe.inputs != motion.inputs())
-            throw Error("the observe program takes the inputs t, q, u and the parameters");
         row_ = motion.observe.output("row");
-        std::copy(motion.parameters.begin(), motion.parameters.end(),
-                  observe_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
         summary_.x_start.resize(x0.size());
         summary_.x_end.resize(x0.size());
     }
@@ -158,6 +150,8 @@ private:
             if (!(std::abs(x[i] - given[i]) <= k_moved * std::max(1.0, std::abs(given[i]))))
                 return stop(EndReason::start_has_no_solution);
         const double t0 = options_.t0;
+        summary_.rank = velocity_rank_ = velocity_.measure(t0, x).evaluation.rank;
+        if (const RowFinding found = watch_.start(t0, x); found.loss != RowLoss::none) return lose(found);
         if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
             return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::start_not_finite);
         // NOTE: the first step is sought with evaluations elsewhere; the report must be that of the start
@@ -166,9 +160,8 @@ private:
         rate_rank_ = rate_.report().rank;
         summary_.redundant |= rate_.report().redundant;
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, rate_.report().smallest_pivot);
-        if (rate_.report().status == EvalStatus::inconsistent_rows) return stop(EndReason::inconsistent_constraints);
+        if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict();
         const ProjectReport velocity = velocity_.measure(t0, x);
-        velocity_rank_ = velocity.evaluation.rank;
         summary_.rank = std::max(velocity_rank_, rate_rank_);
         summary_.redundant |= velocity.evaluation.redundant;
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, velocity.evaluation.smallest_pivot);
@@ -177,15 +170,20 @@ private:
         if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
         if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant)
             position_.limit_rank(position.rank);
-        return write_row(t0, x);
+        accepted_ = x;
+        write_row(t0, x);
+        return true;
     }
 
     bool project_start(std::vector<double>& x) {
         for (const double value : x)
             if (!std::isfinite(value)) return stop(EndReason::start_not_finite);
         // start values are brought onto the constraints whatever is done about drift later
-        Projector position(motion_, motion_.start_position, Projector::Level::position);
-        Projector velocity(motion_, motion_.start_velocity, Projector::Level::velocity);
+        const auto or_else = [](const Program& held, const Program& free) -> const Program& {
+            return held.outputs.empty() ? free : held;
+        };
+        Projector position(motion_, or_else(motion_.start_position, motion_.position), Projector::Part::coordinates);
+        Projector velocity(motion_, or_else(motion_.start_velocity, motion_.velocity), Projector::Part::speeds);
         for (Projector* projector : {&position, &velocity}) {
             const ProjectReport report = projector->project(options_.t0, x, k_project_start);
             summary_.projections += report.corrections;
@@ -215,31 +213,73 @@ private:
         }
     }
 
+    bool lose(RowLoss loss, std::size_t constraint) {
+        summary_.loss = loss;
+        summary_.constraint = constraint;
+        return stop(EndReason::rank_loss);
+    }
+    bool lose(const RowFinding& found) { return lose(found.loss, constraint_of(motion_.velocity_constraints, found.row)); }
+
+    static std::size_t constraint_of(const std::vector<std::size_t>& constraints, std::size_t row) {
+        return constraints.empty() ? row : constraints[row];
+    }
+
+    // no step leads on: because of the constraints?
+    bool collapse(EndReason otherwise) {
+        const RowFinding found = watch_.near(integrator_.t(), accepted_);
+        return found.loss != RowLoss::none ? lose(found) : stop(otherwise);
+    }
+
+    bool contradict() {
+        summary_.constraint = constraint_of(motion_.rate_constraints, rate_.report().inconsistent_row);
+        return stop(EndReason::inconsistent_constraints);
+    }
+
+    // The last step, or a row inside it, can not be projected: it may have been too bold for Newton's iteration, so that a
+    // shorter one is tried. True when there is one; when not, the run ends, and what the rows of A look like along the step says
+    // why.
+    bool try_shorter() {
+        const EvalReport at = velocity_.measure(integrator_.t(), integrator_.x()).evaluation;
+        const RowFinding found = watch_.look(integrator_);
+        if (integrator_.retreat()) return true;
+        if (found.loss != RowLoss::none) return lose(found);
+        if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
+        return stop(EndReason::projection_failed);
+    }
+
     bool loop() {
         while (!integrator_.at_end()) {
             if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
             if (integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
-            if (stalled()) return stop(EndReason::step_too_small);
+            if (stalled()) return collapse(EndReason::step_too_small);
             switch (integrator_.step()) {
                 case StepStatus::ok: break;
-                case StepStatus::step_too_small: return stop(EndReason::step_too_small);
+                case StepStatus::step_too_small: return collapse(EndReason::step_too_small);
                 case StepStatus::rate_failed:
-                    return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
+                    return collapse(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
             }
             const double t = integrator_.t();
             std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
             bool moved = false;
             if (options_.project && !project(t, state_, &moved)) {
-                // the step may have been too bold for Newton's iteration: try a shorter one
-                if (integrator_.retreat()) continue;
-                return stop(last_velocity_.rank < velocity_rank_ ? EndReason::rank_loss : EndReason::projection_failed);
+                if (try_shorter()) continue;
+                return false;
             }
-            if (!rows_inside(t)) return false;
+            if (!options_.project) last_velocity_ = velocity_.measure(t, state_).evaluation;
+            if (const RowFinding found = watch_.look(integrator_); found.loss != RowLoss::none) {
+                if (!found.certain && matters(t) && integrator_.retreat()) continue;
+                return lose(found);
+            }
+            if (!rows_inside(t)) {
+                if (try_shorter()) continue;
+                return false;
+            }
             if (options_.project && integrator_.replace_state(state_, moved) != StepStatus::ok)
-                return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
+                return collapse(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
             if (!still_sound()) return false;
-            summary_.t_end = t;
-            std::copy(state_.begin(), state_.end(), summary_.x_end.begin());
+            watch_.accept(state_);
+            std::copy(state_.begin(), state_.end(), accepted_.begin());
+            reach(t, state_);
             if (!row_at_step(t)) return false;
         }
         return true;
@@ -254,6 +294,23 @@ private:
         stall_steps_ = steps;
         stall_t_ = integrator_.t();
         return advanced * static_cast<double>(options_.max_steps) < k_stall_window * std::abs(options_.t1 - integrator_.t());
+    }
+
+    // The last step is long enough to be told from none: it moves t, or some part of the state, by more than the tolerances.
+    [[nodiscard]] bool matters(double t) const {
+        if (std::abs(t - integrator_.t_previous()) > options_.rtol * std::abs(options_.t1 - options_.t0)) return true;
+        for (std::size_t i = 0; i < state_.size(); ++i) {
+            const double size = std::max(std::abs(state_[i]), std::abs(accepted_[i]));
+            if (std::abs(state_[i] - accepted_[i]) > options_.atol + options_.rtol * size) return true;
+        }
+        return false;
+    }
+
+    // the run got this far: a state accepted, or a row written
+    void reach(double t, std::span<const double> x) {
+        if ((options_.t1 < options_.t0 ? -1 : 1) * (t - summary_.t_end) < 0) return;
+        summary_.t_end = t;
+        std::copy(x.begin(), x.end(), summary_.x_end.begin());
     }
 
     // positions, then velocities; false when either fails
@@ -275,26 +332,30 @@ private:
         const EvalReport& rate = rate_.report();
         double pivot = rate.smallest_pivot;
         bool lost = rate.rank < rate_rank_;
-        if (options_.project && motion_.velocity_rows != 0) {
+        std::size_t constraint = constraint_of(motion_.rate_constraints, rate.weakest_row);
+        if (motion_.velocity_rows != 0) {
+            const bool weaker = last_velocity_.rank < velocity_rank_ || last_velocity_.smallest_pivot < pivot;
+            if (weaker && !lost) constraint = constraint_of(motion_.velocity_constraints, last_velocity_.weakest_row);
             pivot = std::min(pivot, last_velocity_.smallest_pivot);
             lost |= last_velocity_.rank < velocity_rank_;
         }
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, pivot);
-        if (lost || (watch_pivots_ && pivot < k_least_pivot)) return stop(EndReason::rank_loss);
+        if (lost || (watch_pivots_ && pivot < k_least_pivot)) return lose(RowLoss::dependent, constraint);
         if (rate.status == EvalStatus::inconsistent_rows && (options_.project || rate.inconsistency > k_gross_inconsistency))
-            return stop(EndReason::inconsistent_constraints);
+            return contradict();
         return true;
     }
 
-    // rows strictly inside the last step, from the continuous extension
+    // rows strictly inside the last step, from the continuous extension; false when one can not be projected
     bool rows_inside(double t) {
         if (!rows_.fixed()) return true;
         const double direction = options_.t1 < options_.t0 ? -1 : 1;
         while (!rows_.done() && direction * (t - rows_.next()) > 0) {
             const double t_row = rows_.next();
             integrator_.dense(t_row, row_state_);
-            if (options_.project && !project(t_row, row_state_, nullptr)) return stop(EndReason::projection_failed);
-            if (!write_row(t_row, row_state_)) return false;
+            if (options_.project && !project(t_row, row_state_, nullptr)) return false;
+            write_row(t_row, row_state_);
+            reach(t_row, row_state_);
             rows_.advance();
         }
         return true;
@@ -307,23 +368,20 @@ private:
         } else if (summary_.rows >= options_.max_rows) {
             return stop(EndReason::too_many_rows);
         }
-        return write_row(t, state_);
+        write_row(t, state_);
+        return true;
     }
 
-    bool write_row(double t, std::span<const double> x) {
+    void write_row(double t, std::span<const double> x) {
         const ProjectReport position = position_.measure(t, x), velocity = velocity_.measure(t, x);
         summary_.position_residual = std::max(summary_.position_residual, position.residual);
         summary_.position_scaled = std::max(summary_.position_scaled, position.scaled);
         summary_.velocity_residual = std::max(summary_.velocity_residual, velocity.residual);
         summary_.velocity_scaled = std::max(summary_.velocity_scaled, velocity.scaled);
-        const std::span<double> inputs = observe_.inputs();
-        inputs[0] = t;
-        std::copy(x.begin(), x.end(), inputs.begin() + 1);
         // a column that is not finite here is the user's column; the rate decides whether the run can go on
-        (void)observe_.run();
+        (void)observe_.run(t, x);
         ++summary_.rows;
         if (sink_) sink_(t, observe_.output(row_));
-        return true;
     }
 
     const Motion& motion_;
@@ -333,10 +391,12 @@ private:
     RowTimes rows_;
     MotionRate rate_;
     DormandPrince integrator_;
-    Workspace<double> observe_;
+    MotionProgram observe_;
     OutputRange row_;
     Projector position_, velocity_;
+    RowWatch watch_;
     std::vector<double> state_;
+    std::vector<double> accepted_ = state_;  // the last accepted state
     std::vector<double> row_state_ = std::vector<double>(state_.size());
     EvalReport last_velocity_;
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;

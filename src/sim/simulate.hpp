@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/motion.hpp"
+#include "sim/row_watch.hpp"
 
 namespace appell {
 
@@ -35,7 +36,7 @@ enum class EndReason {
     no_reaction,               // no constraint force satisfies a law that depends on it,
     several_reactions,         // or several do
     inconsistent_constraints,  // dependent rows contradict each other
-    rank_loss,                 // rows that were independent at the start no longer are
+    rank_loss,                 // a row has no gradient, or depends on others, unlike at the start or at states around it
     projection_failed,
     too_many_steps,
     too_many_rows,
@@ -51,7 +52,7 @@ struct Moved {
 
 struct SimulateSummary {
     EndReason reason = EndReason::finished;
-    double t_end = 0;  // of the last accepted state
+    double t_end = 0;  // of the last accepted state, or of the last row where that is later
     std::size_t steps = 0, rejected = 0, evaluations = 0;
     std::size_t projections = 0;  // Newton corrections applied
     std::size_t rows = 0;
@@ -63,6 +64,8 @@ struct SimulateSummary {
     double smallest_pivot = 1;        // least seen at accepted states
     std::size_t singular_column = 0;  // for singular_mass: the speed that has no inertia
     std::size_t row = 0;              // for unreachable: the servo row
+    RowLoss loss = RowLoss::none;     // for rank_loss
+    std::size_t constraint = 0;       // for rank_loss and inconsistent_constraints: which one (Motion::velocity_constraints)
     std::vector<Moved> moved;         // what the start projection changed
     std::vector<double> x_start, x_end;
 };

@@ -243,8 +243,11 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
 }
 
 template <class T>
-void ConstrainedSolver<T>::judge(const R& disagreement, const R& scale, SolveReport& report) const {
-    report.inconsistency = std::max(report.inconsistency, as_double(disagreement / (scale + R(k_consistency_floor))));
+void ConstrainedSolver<T>::judge(std::size_t row, const R& disagreement, const R& scale, SolveReport& report) const {
+    const double relative = as_double(disagreement / (scale + R(k_consistency_floor)));
+    if (!(relative > report.inconsistency)) return;
+    report.inconsistency = relative;
+    report.inconsistent_row = static_cast<std::uint32_t>(row);
     if (report.inconsistency > k_consistency_tolerance) report.status = EvalStatus::inconsistent_rows;
 }
 
@@ -301,7 +304,7 @@ void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
                     T implied(0);
                     for (std::size_t k = 0; k < rank_; ++k) implied += R_[k * m + p] * w_[k];
                     const T given = length_[p] > 0 ? T(b_[p] / length_[p]) : b_[p];
-                    judge(magnitude(T(given - implied)), scale + magnitude(given), report);
+                    judge(p, magnitude(T(given - implied)), scale + magnitude(given), report);
                     for (std::size_t k = rank_; k-- > 0;) {
                         T value = R_[k * m + p];
                         for (std::size_t i = k + 1; i < rank_; ++i) value -= R_[k * m + pivot_[i]] * W_[i * m + j];
@@ -471,7 +474,7 @@ void ConstrainedSolver<T>::solve_bordered(const T* slots, SolveReport& report) {
         const std::size_t p = pivot_[j];
         const T implied = dot(&A_[p * n], x_.data(), n);
         const R length = length_[p] > 0 ? length_[p] : R(1);
-        judge(magnitude(T(b_[p] - implied)) / length, speed + magnitude(b_[p]) / length, report);
+        judge(p, magnitude(T(b_[p] - implied)) / length, speed + magnitude(b_[p]) / length, report);
     }
     const auto project = [&](std::size_t k, std::size_t row) {
         T sum(0);
@@ -513,6 +516,7 @@ SolveReport ConstrainedSolver<T>::solve(T* slots) {
         }
         report.rank = static_cast<std::uint32_t>(rank_);
         if (rank_ != 0) report.smallest_pivot = as_double(R_[(rank_ - 1) * m_ + pivot_[rank_ - 1]]);
+        if (m_ != 0) report.weakest_row = pivot_[rank_ < m_ ? rank_ : rank_ - 1];
     }
     if (report.status == EvalStatus::singular_mass) return report;
     bool finite = true;

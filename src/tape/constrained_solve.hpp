@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tape/program.hpp"
@@ -21,7 +22,9 @@ struct SolveReport {
     bool redundant = false;
     bool bordered = false;
     double smallest_pivot = 1;
+    std::uint32_t weakest_row = 0;  // the first dependent row, or that of the smallest pivot
     double inconsistency = 0;
+    std::uint32_t inconsistent_row = 0;
     std::uint32_t singular_column = 0;
     std::uint32_t row = 0;
     std::uint32_t servo_rank = 0;
@@ -38,6 +41,8 @@ inline constexpr double k_consistency_floor = 1e-4;
 template <class T>
 class ConstrainedSolver {
 public:
+    using R = Real<T>;
+
     explicit ConstrainedSolver(const SolveBlock& block);
 
     // reads the operands from the slots and writes x and lambda to theirs
@@ -45,10 +50,13 @@ public:
     // From now on no more rows than this count as independent. Rows that depend on each other on the constraints only seem
     // independent a little off them, as the stages of an integrator are.
     void limit_rank(std::size_t rank) { most_rank_ = rank; }
+    // A as it was at the last solve, row by row: L^-1 A' where M = L L' was regular, A itself otherwise. Columns in an order that
+    // never changes.
+    [[nodiscard]] std::span<const T> rows() const { return A_; }
+    // The same made orthonormal, by a matrix of positive determinant; means something for several rows that are all independent.
+    [[nodiscard]] std::span<const R> directions() const { return Q_; }
 
 private:
-    using R = Real<T>;
-
     struct Target {
         Slot slot;
         std::uint32_t offset;
@@ -74,7 +82,7 @@ private:
     std::size_t factor_full(std::size_t size, double tolerance);
     void substitute_full(std::size_t size, T* rhs);
     std::uint32_t free_column(std::size_t size, std::size_t rank);
-    void judge(const R& disagreement, const R& scale, SolveReport& report) const;
+    void judge(std::size_t row, const R& disagreement, const R& scale, SolveReport& report) const;
     [[nodiscard]] std::size_t bordered_entries() const { return (n_ + m_) * (n_ + m_); }
 
     std::size_t n_, m_;

@@ -110,6 +110,7 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
     for (const std::uint32_t column : block_.independent) used[column] = 0;
     report.rank = static_cast<std::uint32_t>(rank_);
     report.redundant = rank_ < m_;
+    if (m_ != 0) report.weakest_row = rows_[rank_ < m_ ? rank_ : rank_ - 1];
     // given independent unknowns must leave no other one free, and no row on themselves alone
     if (!block_.independent.empty()) {
         T left(0);
@@ -126,8 +127,12 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
     // dependent rows must ask for what the independent ones give
     T size(0);
     for (std::size_t i = 0; i < rank_; ++i) size = std::max(size, T(abs(e_[i])));
-    for (std::size_t i = rank_; i < m_; ++i)
-        report.inconsistency = std::max(report.inconsistency, static_cast<double>(abs(e_[i]) / (size + T(k_consistency_floor))));
+    for (std::size_t i = rank_; i < m_; ++i) {
+        const auto relative = static_cast<double>(abs(e_[i]) / (size + T(k_consistency_floor)));
+        if (!(relative > report.inconsistency)) continue;
+        report.inconsistency = relative;
+        report.inconsistent_row = rows_[i];
+    }
     if (report.inconsistency > k_consistency_tolerance) report.status = EvalStatus::inconsistent_rows;
 
     independent_.clear();

@@ -115,7 +115,9 @@ EvalReport Workspace<T>::execute(bool poison) {
         report.rank = solve.rank + servo_rank;
         report.redundant |= solve.redundant;
         report.bordered |= solve.bordered;
+        report.weakest_row = solve.weakest_row;
         report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
+        if (solve.inconsistency > report.inconsistency) report.inconsistent_row = solve.inconsistent_row;
         report.inconsistency = std::max(report.inconsistency, solve.inconsistency);
         if (solve.status == EvalStatus::ok) continue;
         if (report.status == EvalStatus::ok || solve.status != EvalStatus::inconsistent_rows) {

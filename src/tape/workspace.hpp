@@ -40,6 +40,15 @@ public:
     }
     [[nodiscard]] std::span<const T> output(std::string_view name) const { return output(program_->output(name)); }
 
+    // the rows of A that a solve of kind `multipliers` worked with (ConstrainedSolver::rows, directions); empty for the other
+    // kinds
+    [[nodiscard]] std::span<const T> rows(std::size_t solve) const {
+        return solvers_[solve] ? solvers_[solve]->rows() : std::span<const T>{};
+    }
+    [[nodiscard]] std::span<const Real<T>> directions(std::size_t solve) const {
+        return solvers_[solve] ? solvers_[solve]->directions() : std::span<const Real<T>>{};
+    }
+
     [[nodiscard]] const Program& program() const { return *program_; }
 
 private:

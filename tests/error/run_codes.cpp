@@ -21,6 +21,7 @@ struct BadModel {
     RunOptions run{};
     ReadOptions read{};
     bool keeps_rows = false;  // the run ends early with rows intact
+    std::string place{};      // the text it must point at, where that is not obvious
 };
 
 // the code stands for the model in the names of tests
@@ -124,8 +125,21 @@ std::vector<BadModel> bad_models() {
         .keeps_rows = true;
     add(Code::E0806, "system bad\ncoord x = 0 m\nparticle P mass 1 kg at O + if(t < 1 s, x, 0)*N.x\nrun for 2 s").keeps_rows =
         true;
-    add(Code::E0807, "system bad\ncoord x = 0\nparticle P mass 1 at O + x*N.x\nconstraint a: x' = t\nconstraint b: x' = 2*t");
-    add(Code::E0808, particle("constraint a: x' = 0\nconstraint b: x' + max(1 - t, 0)*y' = 0\nrun for 2 s")).keeps_rows = true;
+    add(Code::E0807, "system bad\ncoord x = 0\nparticle P mass 1 at O + x*N.x\nconstraint a: x' = t\nconstraint b: x' = 2*t")
+        .place = "x' = 2*t";
+    {
+        const auto lost = [&](const std::string& text, const std::string& place, bool keeps_rows) {
+            BadModel& bad = add(Code::E0808, particle(text + "\nrun for 2 s"));
+            bad.place = place;
+            bad.keeps_rows = keeps_rows;
+        };
+        // rows that become dependent, a gradient that vanishes on the way, one that is zero from the start, one that jumps
+        lost("constraint a: x' = 0\nconstraint b: x' + max(1 - t, 0)*y' = 0", "x' + max(1 - t, 0)*y' = 0", true);
+        lost("coord z = 0\nparticle Q mass 1 at O + z*N.z\nconstraint still: z' = 0\nconstraint c: x*y = 0\nstart x' = -1",
+             "x*y = 0", true);
+        lost("constraint a: x = 1\nconstraint c: y^2 = 0", "y^2 = 0", false);
+        lost("constraint c: y' = abs(x')\nstart x' = 1, y' = 1\nforce on P = -2*N.x", "y' = abs(x')", true);
+    }
     add(Code::E0809, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
     add(Code::E0810, particle("gravity -g*N.y\nforce on P = sin(50*t)*N.x\nrun for 10 s")).run.max_steps = 10;
     out.back().keeps_rows = true;
@@ -165,6 +179,7 @@ TEST_P(BadRun, IsDiagnosedByName) {
         if (diagnostic.code == bad.code) {
             EXPECT_FALSE(diagnostic.message.empty());
             EXPECT_NE(diagnostic.message.back(), '.');
+            if (!bad.place.empty()) EXPECT_EQ(d.sources.text(diagnostic.span), bad.place) << render(d.diagnostics, d.sources);
         }
 }
 
@@ -182,10 +197,12 @@ TEST(BadRunMore, RefusedByTheLibraryToo) {
     b.constraint("d", g.sub(x.id, g.symbol_node(b.model().constraints[0].multipliers[0])));
     b.load({ForceLoad{P, {}, g.vscale(g.symbol_node(b.model().constraints[0].multipliers[0]), b.basis(Model::newtonian(), 0))},
             "",
-            {}});
+            {0, 7, 11}});
     const auto derived = derive_dynamics(std::make_shared<const Model>(std::move(*b.build())));
     EXPECT_TRUE(derived.diagnostics.has(Code::E0705));
     EXPECT_TRUE(derived.diagnostics.has(Code::E0712));
+    for (const Diagnostic& d : derived.diagnostics.all())
+        if (d.code == Code::E0712) EXPECT_EQ(d.span, (Span{0, 7, 11}));
 }
 
 TEST(BadRunMore, WhatCanNotBeWrittenIsDiagnosed) {

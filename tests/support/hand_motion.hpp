@@ -108,12 +108,12 @@ inline Motion build_motion(HandModel& m) {
             inputs,
             {s},
             {{"residual", m.position}, {"scaled", scaled(m, m.position, phi_q, g.constant(1))}, {"dq", nodes(m, s.x)}}};
-        motion.position = motion.start_position = lower_program(g, spec);
+        motion.position = lower_program(g, spec);
     }
     if (!rows.empty()) {
         const ConstrainedSolve s = solve_with(m, A, none, negated(m, rows));
         const ProgramSpec spec{inputs, {s}, {{"residual", rows}, {"scaled", scaled(m, rows, A, speed2)}, {"du", nodes(m, s.x)}}};
-        motion.velocity = motion.start_velocity = lower_program(g, spec);
+        motion.velocity = lower_program(g, spec);
     }
     return motion;
 }

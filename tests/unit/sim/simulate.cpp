@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "base/error.hpp"
@@ -246,6 +247,115 @@ TEST(Simulate, LossOfRankStopsTheRunAndKeepsTheRows) {
         m.velocity = {m.U(0).id, (m.U(0) + (m.time() - 1.0) * m.U(1)).id};
         EXPECT_EQ(run(build_motion(m), {0, 0, 0, 0}, until(1, 0.25)).summary.reason, EndReason::rank_loss);
     }
+}
+
+// what the two crossing lines x y = 0 and their like do to a particle that moves along one of them at unit speed, pushed across
+HandModel on_a_line(const std::function<Expr(HandModel&)>& phi) {
+    HandModel m(2);
+    m.forces[1] = m.g.constant(0.5);
+    m.position.push_back(phi(m).id);
+    return m;
+}
+
+TEST(Simulate, NoStepPassesAStateWithoutAGradient) {
+    const std::vector<std::pair<RowLoss, std::function<Expr(HandModel&)>>> cases{
+        {RowLoss::vanishes, [](HandModel& m) { return m.Q(0) * m.Q(1); }},                          // its sign changes
+        {RowLoss::vanishes, [](HandModel& m) { return m.Q(0) * m.Q(0) * m.Q(1); }},                 // it does not
+        {RowLoss::vanishes, [](HandModel& m) { return 1e-9 * (m.Q(0) * m.Q(1)); }},                 // in other units
+        {RowLoss::turns, [](HandModel& m) { return m.Q(1) - 0.2 * abs(m.Q(0)) + 0.2 * m.Q(0); }}};  // a corner
+    for (const auto& [loss, phi] : cases)
+        for (const double tolerance : {1e-3, 1e-6, 1e-9}) {
+            HandModel m = on_a_line(phi);
+            const Trajectory r = run(build_motion(m), {1, 0, -1, 0}, until(3, 0.01, tolerance));
+            EXPECT_EQ(r.summary.reason, EndReason::rank_loss) << tolerance;
+            EXPECT_EQ(r.summary.loss, loss) << tolerance;
+            EXPECT_EQ(r.summary.constraint, 0u);
+            EXPECT_EQ(r.summary.rank, 1u);
+            EXPECT_NEAR(r.summary.t_end, 1, 2e-3) << tolerance;
+            EXPECT_EQ(r.rows.size(), 100u) << tolerance;  // t = 0 .. 0.99
+            for (std::size_t k = 0; k < r.rows.size(); ++k) EXPECT_NEAR(r.rows[k][0], 1 - r.t[k], 1e-9);
+        }
+}
+
+TEST(Simulate, AStartWithoutAGradientIsNoStart) {
+    const std::vector<std::function<Expr(HandModel&)>> cases{[](HandModel& m) { return m.Q(1) * m.Q(1); },
+                                                             [](HandModel& m) { return m.Q(1) * (m.Q(0) - 1.0); }};
+    for (const auto& phi : cases) {
+        HandModel m = on_a_line(phi);
+        const Trajectory r = run(build_motion(m), {1, 0, -1, 0}, until(3, 0.01));
+        EXPECT_EQ(r.summary.reason, EndReason::rank_loss);
+        EXPECT_EQ(r.summary.loss, RowLoss::vanishes);
+        EXPECT_EQ(r.summary.rank, 0u);
+        EXPECT_TRUE(r.rows.empty());
+    }
+    // found by Newton's iteration, which only halves the distance each time: the gradient left over is round-off
+    HandModel m = on_a_line(cases.front());
+    EXPECT_EQ(run(build_motion(m), {1, 0.1, -1, 0}, until(3, 0.01)).summary.reason, EndReason::rank_loss);
+}
+
+TEST(Simulate, AGradientThatOnlyGetsSmallIsFollowed) {
+    // the hyperbola x y = c: from far out on one arm round the corner, where the gradient is 1400 times smaller and turns by a
+    // right angle within a millimetre of a metre's way. The speed stays one.
+    for (const double tolerance : {1e-6, 1e-8, 1e-10}) {
+        HandModel m(2);
+        m.position.push_back((m.Q(0) * m.Q(1) - 1e-6).id);
+        const Trajectory r = run(build_motion(m), {1, 1e-6, -1, 1e-6}, until(3, 0.01, tolerance));
+        ASSERT_EQ(r.summary.reason, EndReason::finished) << tolerance;
+        const std::vector<double>& end = r.rows.back();
+        EXPECT_NEAR(end[3], 1, 1e3 * tolerance);
+        EXPECT_NEAR(end[1], 2, 2e-3);  // the corner is cut by less than its size
+        EXPECT_LT(r.summary.steps, 2000u);
+    }
+    // a gradient that dies out without end stays a gradient
+    HandModel m(2);
+    m.forces[0] = m.g.constant(1);
+    m.velocity.push_back((exp(-15.0 * m.time()) * (m.U(1) - m.U(0))).id);
+    const Trajectory r = run(build_motion(m), {0, 0, 1, 1}, until(3, 0.1));
+    ASSERT_EQ(r.summary.reason, EndReason::finished);
+    EXPECT_NEAR(r.rows.back()[3], 2.5, 1e-8);  // both masses together: u' = 1/2
+}
+
+TEST(Simulate, NoStepPassesAnInstantOfDependentRows) {
+    for (const double tolerance : {1e-3, 1e-6, 1e-9}) {
+        HandModel m(3);
+        m.forces[2] = m.g.constant(1);
+        m.velocity = {m.U(0).id, (m.U(0) + (m.time() - 1.0) * m.U(1)).id};
+        const Trajectory r = run(build_motion(m), {0, 0, 0, 0, 0, 1}, until(3, 0.01, tolerance));
+        EXPECT_EQ(r.summary.reason, EndReason::rank_loss) << tolerance;
+        EXPECT_EQ(r.summary.loss, RowLoss::dependent);
+        EXPECT_EQ(r.summary.constraint, 1u);
+        EXPECT_NEAR(r.summary.t_end, 1, 5e-3) << tolerance;
+    }
+}
+
+TEST(Simulate, ComponentsOfAVectorEquationAreWatchedTogether) {
+    // u x e = 0 with e turning through the first axis: there the first row has no gradient, and the other two say it all
+    HandModel m(3);
+    const Expr ey = sin(m.time() - 1.0), ex = cos(m.time() - 1.0);
+    m.velocity = {(-(ey * m.U(2))).id, (ex * m.U(2)).id, (ey * m.U(0) - ex * m.U(1)).id};
+    Motion motion = build_motion(m);
+    const std::vector<double> x0{0, 0, 0, std::cos(1.0), -std::sin(1.0), 0};
+    EXPECT_EQ(run(motion, x0, until(2, 0.1)).summary.reason, EndReason::rank_loss);  // three equations for themselves
+    motion.velocity_constraints = {0, 0, 0};
+    const Trajectory r = run(motion, x0, until(2, 0.1));
+    ASSERT_EQ(r.summary.reason, EndReason::finished);
+    EXPECT_NEAR(r.rows.back()[3], std::cos(1.0), 1e-7);
+}
+
+TEST(Simulate, AProjectionThatFailsIsNoLossOfRank) {
+    // no solution from the first step on
+    HandModel m(1);
+    const auto wall = [&](Expr inside) { return m.Q(0) * m.Q(0) + conditional(inside, constant(m.g, 1), constant(m.g, -1)); };
+    m.position.push_back(wall(less(constant(m.g, 1e-9), m.time())).id);
+    const Trajectory first = run(build_motion(m), {1, 0}, until(1, 0.1));
+    EXPECT_EQ(first.summary.reason, EndReason::projection_failed);
+    EXPECT_LE(first.summary.t_end, 1e-9);
+    // no solution for a moment that a step may well pass, but not a row: the step is taken back
+    m.position = {wall(less(abs(m.time() - 0.5), constant(m.g, 1e-3))).id};
+    const Trajectory second = run(build_motion(m), {1, 0}, until(1, 0.1));
+    EXPECT_EQ(second.summary.reason, EndReason::projection_failed);
+    EXPECT_NEAR(second.summary.t_end, 0.499, 1e-6);
+    EXPECT_EQ(second.rows.size(), 5u);
 }
 
 TEST(Simulate, RatesThatAreNotFiniteStopTheRun) {

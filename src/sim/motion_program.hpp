@@ -1,0 +1,42 @@
+// A program of a motion with the numbers of its last evaluation: parameters are put in once, t and x = (q, u) at every run.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "sim/motion.hpp"
+#include "tape/workspace.hpp"
+
+namespace appell {
+
+class MotionProgram {
+public:
+    // A program without outputs is one that is not there, and must not be run. Throws Error for other inputs than the motion's.
+    MotionProgram(const Motion& motion, const Program& program) : workspace_(program) {
+        if (program.outputs.empty()) return;
+        if (program.inputs != motion.inputs()) throw Error("the programs of a motion take the inputs t, q, u and the parameters");
+        std::copy(motion.parameters.begin(), motion.parameters.end(),
+                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
+    }
+
+    EvalReport run(double t, std::span<const double> x) {
+        const std::span<double> inputs = workspace_.inputs();
+        inputs[0] = t;
+        std::copy(x.begin(), x.end(), inputs.begin() + 1);
+        return workspace_.run();
+    }
+
+    void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
+
+    [[nodiscard]] std::span<const double> output(const OutputRange& range) const { return workspace_.output(range); }
+    [[nodiscard]] std::span<const double> output(std::string_view name) const { return workspace_.output(name); }
+    // of its first solve (Workspace::rows)
+    [[nodiscard]] std::span<const double> rows() const { return workspace_.rows(0); }
+    [[nodiscard]] std::span<const double> directions() const { return workspace_.directions(0); }
+
+private:
+    Workspace<double> workspace_;
+};
+
+}  // namespace appell

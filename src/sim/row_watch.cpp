@@ -1,0 +1,278 @@
+// See row_watch.hpp.
+#include "sim/row_watch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace appell {
+
+namespace {
+
+// a turn that is not worth a look, in radians: no singularity that matters turns a gradient by less
+constexpr double k_small_turn = 0.05;
+// stands for rows that come out with another orientation; no angle is that large
+constexpr double k_over = 4;
+// turns of neighbouring parts of a step differ by less than this on a smooth motion that is resolved
+constexpr double k_uneven = 3;
+// sizes that differ by less than this along a step have no zero between them
+constexpr double k_steady = 0.5;
+// a gradient that falls to this part of itself inside one step goes to zero, or so it seems
+constexpr double k_collapse = 1e-3;
+// A singularity that a step goes across is not missed by less than this part of the coordinates and speeds: next to it the errors
+// of a run grow beyond all tolerances, and decide to which side it goes.
+constexpr double k_near = 1e-5;
+constexpr double k_large_turn = 0.5;
+// at the start, against states around: the multiplier has lost ten digits
+constexpr double k_no_gradient = 1e-10;
+constexpr int k_states_around = 16;
+
+}  // namespace
+
+RowWatch::RowWatch(const Motion& motion, Projector& velocity) : velocity_(velocity), columns_(motion.speeds) {
+    for (std::size_t row = 0; row < motion.velocity_rows; ++row)
+        if (const auto& of = motion.velocity_constraints; row == 0 || of.empty() || of[row] != of[row - 1]) first_row_.push_back(row);
+    first_row_.push_back(motion.velocity_rows);
+    state_.resize(motion.states());
+    other_state_.resize(motion.states());
+    x_before_.resize(motion.states());
+    for (Sample* s : {&before_, &after_, &middle_, &trial_, &other_trial_}) {
+        s->rows.resize(motion.velocity_rows * columns_);
+        s->directions.resize(motion.velocity_rows > 1 ? s->rows.size() : 0);
+        s->size.resize(constraints() + 1);
+    }
+    for (auto& sizes : sizes_) sizes.resize(constraints() + 1);
+    for (auto& angles : angles_) angles.resize(constraints() + 1);
+}
+
+// from the projector's last evaluation
+void RowWatch::take(Sample& sample, const EvalReport& report) const {
+    const std::span<const double> rows = velocity_.program().rows(), directions = velocity_.program().directions();
+    std::copy(rows.begin(), rows.end(), sample.rows.begin());
+    if (together_) std::copy(directions.begin(), directions.end(), sample.directions.begin());
+    sample.bordered = report.bordered;
+    sample.known = report.status == EvalStatus::ok || report.status == EvalStatus::inconsistent_rows;
+    for (std::size_t c = 0; c < constraints(); ++c) {
+        double square = 0;
+        for (std::size_t i = first_row_[c] * columns_; i < first_row_[c + 1] * columns_; ++i) square += rows[i] * rows[i];
+        sample.size[c] = std::sqrt(square);
+        sample.known = sample.known && std::isfinite(square);
+    }
+    // more rows than at the start may be independent for a while: their pivot was not promised
+    sample.size.back() = report.rank < rank_ ? 0 : report.rank > rank_ ? 1 : report.smallest_pivot;
+}
+
+const RowWatch::Sample& RowWatch::sample_at(Integrator& integrator, double t, Sample& sample) {
+    integrator.dense(t, state_);
+    take(sample, velocity_.measure(t, state_).evaluation);
+    return sample;
+}
+
+double RowWatch::angle(const Sample& a, const Sample& b, std::size_t which) {
+    if (which == constraints()) return turned_over(a, b) ? k_over : 0;
+    if (!(a.size[which] > 0) || !(b.size[which] > 0)) return 0;
+    double dot = 0;
+    for (std::size_t i = first_row_[which] * columns_; i < first_row_[which + 1] * columns_; ++i) dot += a.rows[i] * b.rows[i];
+    return std::acos(std::clamp(dot / a.size[which] / b.size[which], -1.0, 1.0));
+}
+
+// Rows that become dependent and independent again without a sign of it in any one of them: the directions they span between them
+// come out with the opposite orientation. The sign of the determinant of all products of directions tells.
+bool RowWatch::turned_over(const Sample& a, const Sample& b) {
+    if (!together_ || !(a.size.back() > 0) || !(b.size.back() > 0)) return false;
+    const std::size_t m = first_row_.back();
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = 0; j < m; ++j) {
+            double dot = 0;
+            for (std::size_t k = 0; k < columns_; ++k) dot += a.directions[i * columns_ + k] * b.directions[j * columns_ + k];
+            overlap_[i * m + j] = dot;
+        }
+    bool negative = false;
+    for (std::size_t k = 0; k < m; ++k) {
+        std::size_t pivot = k;
+        for (std::size_t i = k + 1; i < m; ++i)
+            if (std::abs(overlap_[i * m + k]) > std::abs(overlap_[pivot * m + k])) pivot = i;
+        if (pivot != k) std::swap_ranges(&overlap_[k * m], &overlap_[k * m] + m, &overlap_[pivot * m]);
+        negative ^= (pivot != k) ^ (overlap_[k * m + k] < 0);
+        if (overlap_[k * m + k] == 0) return false;
+        for (std::size_t i = k + 1; i < m; ++i) {
+            const double factor = overlap_[i * m + k] / overlap_[k * m + k];
+            for (std::size_t j = k + 1; j < m; ++j) overlap_[i * m + j] -= factor * overlap_[k * m + j];
+        }
+    }
+    return negative;
+}
+
+void RowWatch::grow(std::span<const double> x) {
+    const std::size_t nq = x.size() - columns_;
+    for (std::size_t i = 0; i < x.size(); ++i)
+        (i < nq ? q_size_ : u_size_) = std::max(i < nq ? q_size_ : u_size_, std::abs(x[i]));
+}
+
+RowFinding RowWatch::start(double t, std::span<const double> x) {
+    if (constraints() == 0) return {};
+    rank_ = velocity_.measure(t, x).evaluation.rank;
+    const std::size_t rows = first_row_.back();
+    together_ = rows > 1 && rank_ == rows;
+    if (together_) overlap_.resize(rows * rows);
+    // every coordinate and every speed moved by a part of the largest one; where all are zero, by a part of one: any size will do
+    // to see that a gradient which is zero here is not zero there
+    grow(x);
+    if (q_size_ == 0) q_size_ = 1;
+    if (u_size_ == 0) u_size_ = 1;
+    const RowFinding found = look_around(t, x, 0.3, k_no_gradient, k_over);
+    q_size_ = u_size_ = 0;
+    grow(x);
+    std::swap(before_, middle_);
+    std::copy(x.begin(), x.end(), x_before_.begin());
+    return found;
+}
+
+void RowWatch::accept(std::span<const double> x) {
+    std::swap(before_, after_);
+    std::copy(x.begin(), x.end(), x_before_.begin());
+    grow(x);
+}
+
+RowFinding RowWatch::near(double t, std::span<const double> x) {
+    if (constraints() == 0) return {};
+    return look_around(t, x, k_near, k_collapse, k_large_turn);
+}
+
+// At x and at states around, within a part of the largest coordinate and speed: a gradient much smaller than there, or of another
+// direction.
+RowFinding RowWatch::look_around(double t, std::span<const double> x, double part, double least, double turn) {
+    take(middle_, velocity_.measure(t, x).evaluation);
+    if (!middle_.known) return {};
+    std::uint64_t random = 0x2545f4914f6cdd1dull;
+    std::fill(after_.size.begin(), after_.size.end(), 0.0);  // the largest of each
+    RowFinding found;
+    for (int k = 0; k < k_states_around; ++k) {
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            random = random * 6364136223846793005ull + 1442695040888963407ull;
+            const double symmetric = 2 * (static_cast<double>(random >> 11) / 9007199254740992.0) - 1;
+            state_[i] = x[i] + part * symmetric * (i + columns_ < x.size() ? q_size_ : u_size_);
+        }
+        take(trial_, velocity_.measure(t, state_).evaluation);
+        if (!comparable(trial_, middle_)) continue;
+        for (std::size_t c = 0; c <= constraints(); ++c) {
+            after_.size[c] = std::max(after_.size[c], trial_.size[c]);
+            if (found.loss == RowLoss::none && angle(trial_, middle_, c) > turn) found = finding(RowLoss::turns, c);
+        }
+    }
+    for (std::size_t c = 0; c < constraints(); ++c)
+        if (!(middle_.size[c] > least * after_.size[c])) return finding(RowLoss::vanishes, c);
+    return found;
+}
+
+RowFinding RowWatch::look(Integrator& integrator) {
+    RowFinding found = look_along(integrator);
+    if (found.loss != RowLoss::none) found.certain = near(integrator.t_previous(), x_before_).loss != RowLoss::none;
+    return found;
+}
+
+RowFinding RowWatch::look_along(Integrator& integrator) {
+    if (constraints() == 0) return {};
+    take(after_, velocity_.evaluation());
+    weakest_row_ = velocity_.evaluation().weakest_row;
+    const double middle = integrator.t_previous() + 0.5 * (integrator.t() - integrator.t_previous());
+    sample_at(integrator, middle, middle_);
+    for (const Sample* s : {&before_, &middle_})
+        if (!comparable(*s, after_)) return {};
+    for (std::size_t c = 0; c <= constraints(); ++c) {
+        const auto [least, most] = std::minmax({before_.size[c], middle_.size[c], after_.size[c]});
+        if (least < k_steady * most) return look_closely(integrator);
+        const auto [less, more] = std::minmax({angle(before_, middle_, c), angle(middle_, after_, c)});
+        if (more > k_small_turn && more > k_uneven * less) return look_closely(integrator);
+    }
+    return look_ahead(integrator);
+}
+
+// A motion that is drawn to a singularity may hover about it: the stages of a step lie on both sides, what they add up to does
+// not. Straight on from the start of the step the gradient is the one of its end all the same, unless the step hides a jump.
+RowFinding RowWatch::look_ahead(Integrator& integrator) {
+    constexpr double k_beginning = 1e-4;  // of the step: what the state does there, continued
+    const double t0 = integrator.t_previous(), t1 = integrator.t();
+    integrator.dense(t0, other_state_);
+    integrator.dense(t0 + k_beginning * (t1 - t0), state_);
+    for (std::size_t i = 0; i < state_.size(); ++i) state_[i] = other_state_[i] + (state_[i] - other_state_[i]) / k_beginning;
+    take(trial_, velocity_.measure(t1, state_).evaluation);
+    if (!comparable(trial_, after_)) return {};
+    for (std::size_t c = 0; c <= constraints(); ++c) {
+        const double ahead = angle(trial_, after_, c);
+        if (ahead > k_small_turn && ahead > k_uneven * angle(before_, after_, c)) return finding(RowLoss::turns, c);
+    }
+    return {};
+}
+
+RowFinding RowWatch::look_closely(Integrator& integrator) {
+    const double t0 = integrator.t_previous(), h = integrator.t() - t0;
+    sizes_.front() = before_.size;
+    const Sample* last = &before_;
+    for (std::size_t k = 1; k <= k_parts; ++k) {
+        const Sample* const next = k == k_parts ? &after_
+                                                : &sample_at(integrator, t0 + h * static_cast<double>(k) / k_parts,
+                                                             last == &trial_ ? other_trial_ : trial_);
+        if (!comparable(*last, *next)) return {};
+        sizes_[k] = next->size;
+        for (std::size_t c = 0; c <= constraints(); ++c) angles_[k - 1][c] = angle(*last, *next, c);
+        last = next;
+    }
+    for (std::size_t c = 0; c <= constraints(); ++c) {
+        if (dips(integrator, c)) return finding(RowLoss::vanishes, c);
+        if (jumps(c)) return finding(RowLoss::turns, c);
+    }
+    return {};
+}
+
+// does the size go to zero inside the step, or at its end?
+bool RowWatch::dips(Integrator& integrator, std::size_t which) {
+    std::size_t least = 0;
+    double most = 0;
+    for (std::size_t k = 0; k <= k_parts; ++k) {
+        if (sizes_[k][which] < sizes_[least][which]) least = k;
+        most = std::max(most, sizes_[k][which]);
+    }
+    if (!(sizes_[least][which] < k_steady * most)) return false;
+    // the smallest size around the smallest one found, by golden section
+    const double t0 = integrator.t_previous(), h = integrator.t() - t0, golden = 0.6180339887498949;
+    double a = least == 0 ? 0 : static_cast<double>(least - 1) / k_parts;
+    double b = static_cast<double>(std::min(least + 1, k_parts)) / k_parts;
+    double smallest = sizes_[least][which];
+    const auto size_at = [&](double s) {
+        const Sample& sample = sample_at(integrator, t0 + s * h, trial_);
+        if (!sample.known) return smallest;
+        if (sample.size[which] < smallest) {
+            smallest = sample.size[which];
+            weakest_row_ = velocity_.evaluation().weakest_row;
+        }
+        return sample.size[which];
+    };
+    double c = b - golden * (b - a), d = a + golden * (b - a);
+    double at_c = size_at(c), at_d = size_at(d);
+    for (int k = 0; k < 60; ++k) {
+        if (at_c < at_d) {
+            b = std::exchange(d, c);
+            at_d = at_c;
+            c = b - golden * (b - a);
+            at_c = size_at(c);
+        } else {
+            a = std::exchange(c, d);
+            at_c = at_d;
+            d = a + golden * (b - a);
+            at_d = size_at(d);
+        }
+    }
+    // a motion that only leaves a small gradient behind is not stopped
+    return smallest < k_collapse * most && smallest < k_steady * sizes_.front()[which];
+}
+
+// does the direction turn in one part of the step, unlike in its neighbours?
+bool RowWatch::jumps(std::size_t c) const {
+    for (std::size_t k = 0; k < k_parts; ++k) {
+        const double left = k > 0 ? angles_[k - 1][c] : 0, right = k + 1 < k_parts ? angles_[k + 1][c] : 0;
+        if (angles_[k][c] > k_small_turn && angles_[k][c] > k_uneven * std::max(left, right)) return true;
+    }
+    return false;
+}
+
+}  // namespace appell

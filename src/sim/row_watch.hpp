@@ -1,0 +1,93 @@
+// Watches the gradients of the constraint rows (rows of A, in the metric of M) along a run, so that no step, however tolerant,
+// passes a state where the constraints are singular: where the gradient of one vanishes (x*y = 0 at the crossing of its lines),
+// where it turns on the spot (u3 = sqrt(u1^2 + u2^2) at rest), or where rows become dependent for an instant.
+//
+// Along a step all is judged against its own neighbours in time, never against a size: on a motion that keeps clear of such
+// states, gradients turn and shrink a little at a time once the steps are short enough. So a finding is a suspicion at first: the
+// caller shortens the step, and believes it when the step no longer moves the state by the tolerances of the run. It is certain
+// where the singularity is very near: still shorter steps would only lead round it on the errors made.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/integrator.hpp"
+#include "sim/project.hpp"
+
+namespace appell {
+
+enum class RowLoss : std::uint8_t {
+    none,
+    vanishes,  // the gradient of a constraint goes to zero
+    turns,     // its direction jumps
+    dependent  // rows that were independent no longer are
+};
+
+struct RowFinding {
+    RowLoss loss = RowLoss::none;
+    std::size_t row = 0;  // of the velocity program; for a vector equation its first one
+    bool certain = false;
+};
+
+class RowWatch {
+public:
+    // watches the rows of this projector, which it also uses to look at other states
+    RowWatch(const Motion& motion, Projector& velocity);
+
+    // At the start: a gradient that is nothing against what it is at states around.
+    [[nodiscard]] RowFinding start(double t, std::span<const double> x);
+    // Along the last step of the integrator, up to the state that the projector saw last.
+    [[nodiscard]] RowFinding look(Integrator& integrator);
+    // Where a run ends because its steps collapse: a gradient that is another one close by.
+    [[nodiscard]] RowFinding near(double t, std::span<const double> x);
+    // that state was accepted: the next step sets out from there
+    void accept(std::span<const double> x);
+
+private:
+    struct Sample {
+        std::vector<double> rows;
+        std::vector<double> directions;  // the rows made orthonormal, where all are watched together
+        std::vector<double> size;        // by constraint, the length of its rows taken together; then the smallest pivot
+        bool known = false;              // everything finite
+        bool bordered = false;           // the rows are in another metric
+    };
+
+    void take(Sample& sample, const EvalReport& report) const;
+    [[nodiscard]] const Sample& sample_at(Integrator& integrator, double t, Sample& sample);
+    [[nodiscard]] std::size_t constraints() const { return first_row_.size() - 1; }
+    [[nodiscard]] static bool comparable(const Sample& a, const Sample& b) {
+        return a.known && b.known && a.bordered == b.bordered;
+    }
+    [[nodiscard]] double angle(const Sample& a, const Sample& b, std::size_t which);
+    [[nodiscard]] bool turned_over(const Sample& a, const Sample& b);
+    [[nodiscard]] RowFinding finding(RowLoss loss, std::size_t which) const {
+        return which == constraints() ? RowFinding{RowLoss::dependent, weakest_row_} : RowFinding{loss, first_row_[which]};
+    }
+    void grow(std::span<const double> x);
+    [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, double part, double least, double turn);
+    [[nodiscard]] RowFinding look_along(Integrator& integrator);
+    [[nodiscard]] RowFinding look_closely(Integrator& integrator);
+    [[nodiscard]] RowFinding look_ahead(Integrator& integrator);
+    [[nodiscard]] bool dips(Integrator& integrator, std::size_t which);
+    [[nodiscard]] bool jumps(std::size_t which) const;
+
+    static constexpr std::size_t k_parts = 8;  // of a step that is looked at closely
+
+    Projector& velocity_;
+    std::size_t columns_;
+    double q_size_ = 0, u_size_ = 0;      // the largest coordinate and the largest speed so far
+    std::vector<std::size_t> first_row_;  // by constraint, and the end
+    std::size_t rank_ = 0;                // at the start
+    bool together_ = false;               // several rows, all independent at the start: they are watched together, too
+    std::vector<double> overlap_;         // of the directions of two samples
+    std::vector<double> state_, other_state_, x_before_;
+    Sample before_, after_, middle_, trial_, other_trial_;
+    std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts
+    std::array<std::vector<double>, k_parts> angles_;     // turned along each part, by constraint; then all together
+    std::size_t weakest_row_ = 0;                         // at the sample with the smallest pivot
+};
+
+}  // namespace appell
