@@ -7,6 +7,7 @@
 #include "expr/linear_split.hpp"
 #include "expr/substitute.hpp"
 #include "kinem/invert.hpp"
+#include "tape/zero_test.hpp"
 
 namespace appell {
 
@@ -155,22 +156,21 @@ ExplicitVoronec explicit_voronec(const RateForm& form, const Partition& partitio
         along.set_rate(form.v[j], g.symbol_node(m.coordinates[j].rate2));
     }
     out.T_star = substitute(g, form.T, explicit_rate);
-    const NodeRow momentum = substitute(g, form.momentum, explicit_rate), force = substitute(g, form.force, explicit_rate);
-    const auto slope = [&](NodeId expression, SymbolId symbol) {
-        return derivative(g, std::span(&expression, 1), symbol).front();
-    };
+    const NodeRow momentum = substitute(g, form.momentum, explicit_rate), T_q = substitute(g, form.T_q, explicit_rate),
+                  force = substitute(g, form.force, explicit_rate);
+    const auto slope = [&](NodeId e, SymbolId symbol) { return derivative(g, std::span(&e, 1), symbol).front(); };
+    const auto inertia = [&](std::size_t j) { return g.sub(along(momentum[j]), T_q[j]); };
     for (const std::size_t r : independent) {
-        NodeId left = g.sub(along(slope(out.T_star, form.v[r])), slope(out.T_star, form.q[r])), right = force[r];
-        NodeRow B;
+        NodeRow a, B;
+        for (const NodeId alpha : out.alpha) a.push_back(slope(alpha, form.v[r]));
+        NodeId left = inertia(r), right = force[r];
         for (std::size_t nu = 0; nu < k; ++nu) {
-            const std::size_t place = partition.dependent[nu];
-            const NodeId a = slope(out.alpha[nu], form.v[r]);
-            NodeId b = g.sub(along(a), slope(out.alpha[nu], form.q[r]));
+            NodeId b = g.sub(along(a[nu]), slope(out.alpha[nu], form.q[r]));
             for (std::size_t mu = 0; mu < k; ++mu)
-                b = g.sub(b, g.mul(slope(out.alpha[mu], form.v[r]), slope(out.alpha[nu], form.q[partition.dependent[mu]])));
-            left = g.sub(left, g.add(g.mul(slope(out.T_star, form.q[place]), a), g.mul(b, momentum[place])));
-            right = g.add(right, g.mul(a, force[place]));
-            B.push_back(b);
+                b = g.sub(b, g.mul(a[mu], slope(out.alpha[nu], form.q[partition.dependent[mu]])));
+            B.push_back(vanishes_identically(g, b) ? g.constant(0) : b);
+            left = g.add(left, g.mul(a[nu], inertia(partition.dependent[nu])));
+            right = g.add(right, g.mul(a[nu], force[partition.dependent[nu]]));
         }
         out.left.push_back(left);
         out.right.push_back(right);

@@ -23,7 +23,7 @@ struct ExplicitVoronec {
     NodeRow alpha;           // (10), by dependent coordinate
     NodeId T_star;           // (48)
     std::vector<NodeRow> B;  // (55), [r][nu], with q'' of the independent coordinates
-    NodeRow left, right;     // (54), by independent coordinate
+    NodeRow left, right;     // (54), by independent coordinate; the left side in the form (47), which cancels less
 };
 [[nodiscard]] ExplicitVoronec explicit_voronec(const RateForm& form, const Partition& partition);
 

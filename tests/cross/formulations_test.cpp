@@ -32,9 +32,21 @@ INSTANTIATE_TEST_SUITE_P(Gallery, CertificateOf,
 TEST(Applicability, IsWhatTheStructureAllows) {
     // voronec wants as many coordinates as speeds; chaplygin linear homogeneous rows whose dependent coordinates occur nowhere
     const std::vector<std::tuple<std::string, bool, bool>> table{
-        {"perpendicular_pucks", true, false}, {"appells_particle", true, false}, {"skate", true, true},
-        {"planar_body", true, false},         {"double_pendulum", true, false},  {"rolling_disk", true, true},
-        {"free_body", false, false},          {"sliding_particle", true, true},  {"simple_pendulum", true, false}};
+        {"perpendicular_pucks", true, false},
+        {"appells_particle", true, false},
+        {"skate", true, true},
+        {"skate_in_stream", true, false},  // the stream is a part free of the rates
+        {"planar_body", true, false},
+        {"rolling_disk", true, true},
+        {"free_body", false, false},
+        {"sliding_particle", true, true},
+        {"sliding_particle_damped", false, false},  // written on accelerations
+        {"chaplygin_sleigh", true, true},
+        {"chaplygin_carriage", true, true},
+        {"carriage_on_turntable", true, false},  // every coordinate is in the kinetic energy
+        {"appell_hamel_linear", true, true},
+        {"appell_hamel_nonlinear", true, false},
+        {"marle_line", true, false}};  // an actuator
     for (const auto& [name, voronec, chaplygin] : table) {
         Derivation d = derive_text(gallery_text(name));
         ASSERT_TRUE(d.ok());

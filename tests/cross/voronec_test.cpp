@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "dynam/formulations.hpp"
+#include "dynam/voronec.hpp"
+#include "expr/evaluate.hpp"
 #include "support/certificate_of.hpp"
 #include "support/sample_models.hpp"
 #include "tape/workspace.hpp"
@@ -183,6 +185,84 @@ TEST(VoronecPartitions, AreRefusedWhereTheyFail) {
     const std::vector<std::size_t> first{0};
     EXPECT_EQ(FormulatedDynamics(*free.dynamics, Formulation::voronec).choose(values, first).not_applicable,
               "without constraints no rate depends on the others");
+}
+
+// The closed forms of the printed page: (54) put together from the printed T*, alpha and B equals the printed left side, and the
+// printed equations hold with the accelerations that `multipliers` finds.
+TEST(ExplicitVoronec, SaysWhatIsSolved) {
+    std::size_t written = 0;
+    std::vector<NamedModel> all = models();
+    for (const char* name :
+         {"skate", "rolling_disk", "chaplygin_sleigh", "perpendicular_pucks", "double_pendulum", "pursuit_space",
+          "two_points_across_along", "skate_in_stream", "carriage_on_turntable", "planar_body"})
+        all.push_back({name, gallery_text(name)});
+    for (const NamedModel& model : all) {
+        const Derivation d = derive_text(model.text);
+        ASSERT_TRUE(d.ok()) << model.name;
+        const ConstrainedDynamics& dynamics = *d.dynamics;
+        Graph& g = dynamics.graph();
+        const RateForm form = derive_rate_form(dynamics);
+        const auto lowered = lower_motion(dynamics, {});
+        ASSERT_TRUE(lowered.ok());
+        CertificateOptions options;
+        options.states = 3;
+        const auto states = random_consistent_states(dynamics, *lowered, start_of(*lowered), options).exact;
+        ASSERT_EQ(states.size(), 3u) << model.name;
+        std::vector<SymbolId> inputs = program_inputs(*d.model);
+        inputs.push_back(lowered->length_symbol);
+        for (const std::vector<Digits50>& state : states) {
+            std::vector<double> rough(g.symbol_count(), 0);
+            for (std::size_t i = 0; i < inputs.size(); ++i) rough[inputs[i].index()] = static_cast<double>(state[i]);
+            const Partition partition = choose_partition(form, rough, {}, {}).partition;
+            const ExplicitVoronec e = explicit_voronec(form, partition);
+            if (!e.refused.empty()) continue;
+            ++written;
+            // numbers of q' and q''
+            std::vector<Digits50> values(g.symbol_count(), Digits50(0));
+            for (std::size_t i = 0; i < inputs.size(); ++i) values[inputs[i].index()] = state[i];
+            const auto ud =
+                motion_at<Digits50>(dynamics, FormulatedDynamics(dynamics, Formulation::multipliers).solves(), inputs, state);
+            for (std::size_t i = 0; i < d.model->speeds.size(); ++i) values[d.model->speeds[i].rate.index()] = ud[i];
+            std::vector<NodeId> accelerations;
+            for (const NodeId rate : dynamics.kinematics->coordinate_rates())
+                accelerations.push_back(dynamics.kinematics->rate(rate));
+            const auto qd = evaluate<Digits50>(g, dynamics.kinematics->coordinate_rates(), values);
+            const auto qdd = evaluate<Digits50>(g, accelerations, values);
+            for (std::size_t j = 0; j < form.q.size(); ++j) {
+                values[form.v[j].index()] = qd[j];
+                values[d.model->coordinates[j].rate2.index()] = qdd[j];
+            }
+            TimeDerivative along(g);
+            along.set_rate(d.model->time, g.constant(1));
+            for (std::size_t j = 0; j < form.q.size(); ++j) {
+                along.set_rate(form.q[j], g.symbol_node(form.v[j]));
+                along.set_rate(form.v[j], g.symbol_node(d.model->coordinates[j].rate2));
+            }
+            const auto slope = [&](NodeId of, SymbolId by) { return derivative(g, std::span(&of, 1), by).front(); };
+            std::size_t r = 0;
+            for (std::size_t j = 0; j < form.q.size(); ++j) {
+                if (std::find(partition.dependent.begin(), partition.dependent.end(), j) != partition.dependent.end()) continue;
+                NodeId put_together = g.sub(along(slope(e.T_star, form.v[j])), slope(e.T_star, form.q[j]));
+                for (std::size_t nu = 0; nu < e.alpha.size(); ++nu) {
+                    const std::size_t place = partition.dependent[nu];
+                    put_together = g.sub(put_together, g.mul(slope(e.T_star, form.q[place]), slope(e.alpha[nu], form.v[j])));
+                    put_together = g.sub(put_together, g.mul(e.B[r][nu], form.momentum[place]));
+                }
+                const std::vector<NodeId> sides{e.left[r], e.right[r], put_together};
+                const auto numbers = evaluate<Digits50>(g, sides, values);
+                // terms that cancel may be 1e6 times what is left
+                const double size = 1e-35 * (1 + std::abs(static_cast<double>(numbers[1])));
+                EXPECT_NEAR(static_cast<double>(Digits50(numbers[0] - numbers[1])), 0, size) << model.name << ", equation " << r;
+                EXPECT_NEAR(static_cast<double>(Digits50(numbers[0] - numbers[2])), 0, size) << model.name << ", equation " << r;
+                ++r;
+            }
+            for (std::size_t nu = 0; nu < e.alpha.size(); ++nu) {
+                const auto alpha = evaluate<Digits50>(g, std::span(&e.alpha[nu], 1), values).front();
+                EXPECT_NEAR(static_cast<double>(Digits50(alpha - qd[partition.dependent[nu]])), 0, 1e-35) << model.name;
+            }
+        }
+    }
+    EXPECT_GT(written, 30u);
 }
 
 // the choice does not depend on the units that coordinates are measured in: x in kilometres, y in millimetres
