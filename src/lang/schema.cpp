@@ -303,7 +303,8 @@ constexpr auto k_units = std::to_array<UnitInfo>({
     {"rpm", k_frequency, 1, 30, 1, "revolution per minute"},
 });
 
-constexpr std::string_view k_formulations[] = {"multipliers", "minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"};
+constexpr std::string_view k_formulations[] = {"multipliers", "minimal",      "nonminimal", "udwadia-kalaba",
+                                               "ukp",         "gibbs-appell", "voronec",    "chaplygin"};
 constexpr std::string_view k_integrators[] = {"dopri5"};
 constexpr std::string_view k_stabilizers[] = {"project", "none"};
 

@@ -13,9 +13,9 @@ namespace {
 // states where a given choice of independent speeds is worse conditioned than this are passed over by those that use it
 constexpr double k_worst_partition = 1e-2;
 
-Program comparison_program(const ConstrainedDynamics& d, Formulation formulation, std::vector<SymbolId> inputs) {
+Program comparison_program(const ConstrainedDynamics& d, std::vector<ConstrainedSolve> solves, std::vector<SymbolId> inputs) {
     Graph& g = d.graph();
-    ProgramSpec spec{std::move(inputs), formulate(d, formulation), {}};
+    ProgramSpec spec{std::move(inputs), std::move(solves), {}};
     std::vector<NodeId> ud, force(d.model->speeds.size(), g.constant(0));
     for (const Speed& s : d.model->speeds) ud.push_back(g.symbol_node(s.rate));
     for (const SparseEntry& e : d.A.entries)
@@ -25,6 +25,54 @@ Program comparison_program(const ConstrainedDynamics& d, Formulation formulation
         force[e.row] = g.add(force[e.row], g.mul(e.value, g.symbol_node(d.actuators[e.column])));
     spec.outputs = {{"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f}};
     return lower_program(g, spec);
+}
+
+// The programs of one formulation: one, or several for different partitions of the rates.
+struct ComparedFormulation {
+    static constexpr std::size_t k_passed_over = static_cast<std::size_t>(-1);
+
+    std::vector<Program> programs;
+    std::vector<std::size_t> by_state;  // which program
+    std::string not_applicable;
+};
+
+// A partition serves a state where it is conditioned as well as this: second derivatives of the dependent rates lose the cube of
+// it, three digits. Programs are costly, so that after a few a state takes the best of them, unless that one is poor.
+constexpr double k_good_partition = 0.1, k_poor_partition = 1e-3;
+constexpr std::size_t k_enough_partitions = 8;
+
+ComparedFormulation prepare(const ConstrainedDynamics& d, Formulation formulation, const std::vector<SymbolId>& inputs,
+                            const std::vector<std::vector<double>>& states) {
+    ComparedFormulation out;
+    const FormulatedDynamics formulated(d, formulation);
+    out.not_applicable = formulated.not_applicable();
+    std::vector<Partition> known;
+    std::vector<double> values(d.graph().symbol_count(), 0);
+    for (const std::vector<double>& state : states) {
+        if (!out.not_applicable.empty()) break;
+        for (std::size_t i = 0; i < inputs.size(); ++i) values[inputs[i].index()] = state[i];
+        std::size_t best = 0;
+        double quality = 0;
+        for (std::size_t k = 0; k < known.size() && quality < k_good_partition; ++k)
+            if (const double here = formulated.conditioning(values, known[k]); here > quality) {
+                quality = here;
+                best = k;
+            }
+        if (quality < (known.size() < k_enough_partitions ? k_good_partition : k_poor_partition)) {
+            PartitionChoice choice = formulated.choose(values);
+            if (!choice.not_applicable.empty()) return {{}, {}, std::move(choice.not_applicable)};
+            best = static_cast<std::size_t>(std::find(known.begin(), known.end(), choice.partition) - known.begin());
+            if (best == known.size()) {
+                out.programs.push_back(comparison_program(d, formulated.solves(choice.partition), inputs));
+                known.push_back(std::move(choice.partition));
+            }
+            // the user's choice has to do, or the state is passed over
+            if (formulated.given() && formulated.conditioning(values, known[best]) < k_worst_partition)
+                best = ComparedFormulation::k_passed_over;
+        }
+        out.by_state.push_back(best);
+    }
+    return out;
 }
 
 template <class T>
@@ -46,17 +94,22 @@ double distance(std::span<const T> v, std::span<const T> w) {
 }
 
 template <class T>
-void compare(const std::vector<Program>& programs, const std::vector<std::vector<T>>& states, bool given_partition,
+void compare(const std::vector<ComparedFormulation>& compared, const std::vector<std::vector<T>>& states, bool given_partition,
              std::vector<FormulationAgreement>& out, double FormulationAgreement::*acceleration,
              double FormulationAgreement::*force) {
-    std::vector<Workspace<T>> workspaces;
-    workspaces.reserve(programs.size());
-    for (const Program& program : programs) workspaces.emplace_back(program);
-    for (const std::vector<T>& state : states)
-        for (std::size_t k = 0; k < programs.size(); ++k) {
+    std::vector<std::vector<Workspace<T>>> workspaces(compared.size());
+    for (std::size_t k = 0; k < compared.size(); ++k)
+        for (const Program& program : compared[k].programs) workspaces[k].emplace_back(program);
+    for (std::size_t i = 0; i < states.size(); ++i)
+        for (std::size_t k = 0; k < compared.size(); ++k) {
             if (!out[k].not_applicable.empty()) continue;
-            std::copy(state.begin(), state.end(), workspaces[k].inputs().begin());
-            const EvalReport report = workspaces[k].run();
+            if (compared[k].by_state[i] == ComparedFormulation::k_passed_over) {
+                out[k].passed_over = true;
+                continue;
+            }
+            Workspace<T>& workspace = workspaces[k][compared[k].by_state[i]];
+            std::copy(states[i].begin(), states[i].end(), workspace.inputs().begin());
+            const EvalReport report = workspace.run();
             if (report.status != EvalStatus::ok && report.status != EvalStatus::inconsistent_rows) {
                 out[k].not_applicable = report.status == EvalStatus::singular_mass ? "the mass matrix is singular"
                                         : report.status == EvalStatus::singular_partition
@@ -69,15 +122,15 @@ void compare(const std::vector<Program>& programs, const std::vector<std::vector
                 out[k].passed_over = true;
                 continue;
             }
-            Workspace<T>& reference = workspaces.front();
+            Workspace<T>& reference = workspaces.front().front();
             const double size = norm(reference.output("ud"));
             const double force_size = norm(reference.output("force")) + norm(reference.output("f"));
             const auto keep = [&](double FormulationAgreement::*member, double distance, double scale) {
                 const double relative = distance == 0 ? 0 : distance / scale;
                 if (!(relative <= out[k].*member)) out[k].*member = relative;  // keeps what is not a number
             };
-            keep(acceleration, distance(workspaces[k].output("ud"), reference.output("ud")), size);
-            keep(force, distance(workspaces[k].output("force"), reference.output("force")), force_size);
+            keep(acceleration, distance(workspace.output("ud"), reference.output("ud")), size);
+            keep(force, distance(workspace.output("force"), reference.output("force")), force_size);
         }
 }
 
@@ -98,16 +151,17 @@ Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
     if (states.rough.empty()) return out;
     std::vector<SymbolId> inputs = program_inputs(*d.model);
     inputs.push_back(lowered.length_symbol);
-    std::vector<Program> programs;
+    std::vector<ComparedFormulation> compared;
     for (const FormulationInfo& row : all_formulations()) {
-        programs.push_back(comparison_program(d, row.formulation, inputs));
-        out.formulations.push_back({std::string(row.name), std::string(row.source), "", 0, 0, 0, 0, false});
+        compared.push_back(prepare(d, row.formulation, inputs, states.rough));
+        out.formulations.push_back(
+            {std::string(row.name), std::string(row.source), compared.back().not_applicable, 0, 0, 0, 0, false});
     }
     const bool given_partition = !d.independent.empty();
-    compare<double>(programs, states.rough, given_partition, out.formulations, &FormulationAgreement::acceleration,
+    compare<double>(compared, states.rough, given_partition, out.formulations, &FormulationAgreement::acceleration,
                     &FormulationAgreement::force);
     if (out.wide)
-        compare<Digits50>(programs, states.exact, given_partition, out.formulations, &FormulationAgreement::acceleration_wide,
+        compare<Digits50>(compared, states.exact, given_partition, out.formulations, &FormulationAgreement::acceleration_wide,
                           &FormulationAgreement::force_wide);
     const auto larger = [](double a, double b) { return !(b <= a) ? b : a; };
     for (const FormulationAgreement& f : out.formulations) {

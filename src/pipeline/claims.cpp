@@ -180,7 +180,8 @@ private:
 
     Program make_program() {
         ProgramSpec spec{inputs_, quantities_.solves(), {}};
-        for (ConstrainedSolve& solve : formulate(d_, Formulation::multipliers)) spec.solves.push_back(std::move(solve));
+        for (ConstrainedSolve& solve : FormulatedDynamics(d_, Formulation::multipliers).solves())
+            spec.solves.push_back(std::move(solve));
         OutputGroup left{"left", {}}, right{"right", {}};
         for (const ScalarEquation& e : equations_) {
             left.values.push_back(e.left);

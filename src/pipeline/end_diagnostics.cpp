@@ -175,7 +175,8 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         case EndReason::singular_partition:
             diagnostics.add({Code::E0817, m.independent_span,
                              fmt::format("the chosen independent speeds do not determine the others at {}", when), place(s.x_end),
-                             "a choice whose dependent speeds follow from the constraints", "choose other independent speeds"});
+                             "a choice whose dependent speeds follow from the constraints",
+                             "choose other independent speeds, or formulation `minimal`, which chooses anew at every state"});
             break;
         case EndReason::unreachable: {
             std::vector<const ConstraintRow*> servo;

@@ -16,6 +16,7 @@
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
+#include "sim/project.hpp"
 
 namespace appell {
 
@@ -29,18 +30,13 @@ struct Correction {
 
 class MotionLowering {
 public:
-    MotionLowering(const ConstrainedDynamics& dynamics, Formulation formulation, SymbolId length)
-        : d_(dynamics),
-          m_(*dynamics.model),
-          g_(dynamics.graph()),
-          inputs_(program_inputs(m_)),
-          length_(length),
-          equations_(formulate(dynamics, formulation)) {
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length)
+        : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
         inputs_.push_back(length);
     }
 
-    [[nodiscard]] Program rate() const {
-        ProgramSpec spec{inputs_, equations_, {}};
+    [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations) const {
+        ProgramSpec spec{inputs_, equations, {}};
         const auto rates = d_.kinematics->coordinate_rates();
         spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
         std::vector<NodeId> ud;
@@ -50,9 +46,10 @@ public:
     }
 
     // `solves`: what the observed quantities need beside the equations
-    [[nodiscard]] Program observe(std::vector<NodeId> row, std::span<const ConstrainedSolve> solves) const {
+    [[nodiscard]] Program observe(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> row,
+                                  std::span<const ConstrainedSolve> solves) const {
         std::vector<ConstrainedSolve> all(solves.begin(), solves.end());
-        all.insert(all.end(), equations_.begin(), equations_.end());
+        all.insert(all.end(), equations.begin(), equations.end());
         return lower_program(g_, {inputs_, std::move(all), {{"row", std::move(row)}}});
     }
 
@@ -152,7 +149,6 @@ private:
     Graph& g_;
     std::vector<SymbolId> inputs_;
     SymbolId length_;
-    std::vector<ConstrainedSolve> equations_;
 };
 
 // the Newtonian plane in which the paths of a plot move, from their positions' structure
@@ -298,6 +294,18 @@ StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics&
     return out;
 }
 
+// The start values by symbol, moved onto the constraints as the run will move them; as they are where that fails.
+std::vector<double> values_on_constraints(const Model& m, const Motion& motion, std::vector<double> x, double t,
+                                          std::vector<double> values) {
+    Projector position(motion, motion.start_position, Projector::Level::position);
+    Projector velocity(motion, motion.start_velocity, Projector::Level::velocity);
+    for (Projector* projector : {&position, &velocity})
+        if (projector->project(t, x, k_project_start).status != ProjectStatus::converged) return values;
+    for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].q.index()] = x[i];
+    for (std::size_t i = 0; i < m.speeds.size(); ++i) values[m.speeds[i].u.index()] = x[m.coordinates.size() + i];
+    return values;
+}
+
 }  // namespace
 
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
@@ -440,10 +448,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (m.coordinates[i].fixed) motion.held.push_back(i);
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
         if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
-    MotionLowering lowering(d, options.formulation, length_symbol);
+    MotionLowering lowering(d, length_symbol);
     out.length_symbol = length_symbol;
-    motion.rate = lowering.rate();
-    motion.observe = lowering.observe(std::move(row), observable.solves());
     motion.position = lowering.position(false);
     motion.velocity = lowering.velocity(false);
     const auto fixed = [](const auto& value) { return value.fixed; };
@@ -452,6 +458,16 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         motion.start_velocity = lowering.velocity(true);
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
+    const Formulated equations =
+        formulate(d, options.formulation, values_on_constraints(m, motion, out.x0, options.from, start.values));
+    if (!equations.not_applicable.empty()) {
+        diagnostics.add(
+            {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),
+             equations.not_applicable, "a formulation that does", "`appell check` lists them; `multipliers` always applies"});
+        return result;
+    }
+    motion.rate = lowering.rate(equations.solves);
+    motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     out.nodes = g.size();
     out.instructions = motion.rate.instructions.size();
     result.value = std::move(out);

@@ -308,7 +308,7 @@ Document equation_document(const ConstrainedDynamics& d, const EquationOptions& 
     if (!speeds_are_rates(d)) document.sections.push_back(kinematical_section(d));
     velocity_sections(d, document.sections);
     added_sections(d, document.sections);
-    for (Section& section : formulation_sections(system, options.formulation, decision.partition, decision.words))
+    for (Section& section : formulation_sections(system, options.formulation, decision.partition, decision.words, state))
         document.sections.push_back(std::move(section));
     document.sections.push_back(energy_section(d));
     return document;

@@ -13,9 +13,10 @@ namespace appell {
 [[nodiscard]] Document equation_document(const ConstrainedDynamics& dynamics, const EquationOptions& options);
 
 // The sections that are the formulation's own, of a system without laws and actuators (with_given_forces); `decision` says how
-// the partition came about: "Chosen at the start state".
+// the partition came about at the state: "Chosen at the start state".
 [[nodiscard]] std::vector<Section> formulation_sections(const ConstrainedDynamics& dynamics, Formulation formulation,
-                                                        const SpeedPartition& partition, const std::string& decision);
+                                                        const SpeedPartition& partition, const std::string& decision,
+                                                        std::span<const double> state);
 
 // one sentence about what the formulation does, with its source
 [[nodiscard]] std::string formulation_sentence(Formulation formulation);

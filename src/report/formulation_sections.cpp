@@ -16,8 +16,9 @@ Math force_name(const char* text, const char* latex, std::size_t speed) {
 
 }  // namespace
 
-SectionWriter::SectionWriter(const ConstrainedDynamics& d, const SpeedPartition& partition, const std::string& decision)
-    : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), partition_(partition), decision_(decision) {
+SectionWriter::SectionWriter(const ConstrainedDynamics& d, const SpeedPartition& partition, const std::string& decision,
+                             std::span<const double> state)
+    : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), partition_(partition), decision_(decision), state_(state) {
     for (const Speed& s : m_.speeds) rates_.push_back(g_.symbol_node(s.rate));
 }
 
@@ -29,7 +30,8 @@ std::vector<Section> SectionWriter::sections(Formulation formulation) {
         case Formulation::udwadia_kalaba: scaled(false); break;
         case Formulation::ukp: scaled(true); break;
         case Formulation::gibbs_appell: gibbs_appell(); break;
-        default: solved(formulation); break;
+        case Formulation::voronec: in_rates(false); break;
+        case Formulation::chaplygin: in_rates(true); break;
     }
     return std::move(out_);
 }
@@ -186,29 +188,9 @@ void SectionWriter::multipliers() {
     }
 }
 
-void SectionWriter::solved(Formulation formulation) {
-    const std::vector<ConstrainedSolve> solves = formulate(d_, formulation);
-    const ConstrainedSolve& solve = solves.back();
-    Section s = section("What is solved", "M x - A^T lambda = f,  A x = b", "M x - A^{T} \\lambda = f,\\quad A x = b");
-    Sentence unknowns{"The unknowns x are "};
-    for (std::size_t i = 0; i < solve.x.size(); ++i) {
-        if (i > 0) unknowns.emplace_back(", ");
-        unknowns.emplace_back(expression(g_.symbol_node(solve.x[i])));
-    }
-    unknowns.emplace_back(solves.size() == 1 ? "." : fmt::format("; {} come before.", solves.size() - 1));
-    s.blocks.emplace_back(std::move(unknowns));
-    s.blocks.emplace_back(matrix_of(named("M", "M"), full(solve.M)));
-    s.blocks.emplace_back(column_of(g_, named("f", "f"), solve.f));
-    if (!solve.b.empty()) {
-        s.blocks.emplace_back(matrix_of(named("A", "A"), solve.A));
-        s.blocks.emplace_back(column_of(g_, named("b", "b"), solve.b));
-    }
-    out_.push_back(std::move(s));
-}
-
 std::vector<Section> formulation_sections(const ConstrainedDynamics& d, Formulation formulation, const SpeedPartition& partition,
-                                          const std::string& decision) {
-    return SectionWriter(d, partition, decision).sections(formulation);
+                                          const std::string& decision, std::span<const double> state) {
+    return SectionWriter(d, partition, decision, state).sections(formulation);
 }
 
 std::string formulation_sentence(Formulation formulation) {
@@ -232,12 +214,14 @@ std::string formulation_sentence(Formulation formulation) {
             what = "explicit equations without generalized inverses (Udwadia, Kalaba and Phohomsiri, eqs. 15-40)";
             break;
         case Formulation::gibbs_appell: what = "the gradient of the acceleration energy (Talamucci, eqs. 72-75)"; break;
-        default: break;
+        case Formulation::voronec:
+            what = "the kinetic energy and its restriction to the independent rates (Talamucci, eqs. 48-57)";
+            break;
+        case Formulation::chaplygin:
+            what = "equations that the dependent coordinates have dropped out of (Talamucci, eqs. 62-63)";
+            break;
     }
-    for (const FormulationInfo& row : all_formulations())
-        if (row.formulation == formulation)
-            return fmt::format("Formulation {}: {}.", row.name, *what ? std::string(what) : std::string(row.source));
-    return "";
+    return fmt::format("Formulation {}: {}.", name_of(formulation), what);
 }
 
 }  // namespace appell

@@ -1,6 +1,6 @@
 // Writes what each formulation prints of its own, in the order and with the letters of its source. One file each: this one's .cpp
-// for what several share, `multipliers` and formulations without sections of their own; minimal_sections.cpp,
-// nonminimal_sections.cpp, udwadia_sections.cpp, gibbs_appell_sections.cpp.
+// for what several share and `multipliers`; minimal_sections.cpp, nonminimal_sections.cpp, udwadia_sections.cpp,
+// gibbs_appell_sections.cpp, rate_sections.cpp.
 #pragma once
 
 #include "report/equation_sections.hpp"
@@ -9,7 +9,8 @@ namespace appell {
 
 class SectionWriter {
 public:
-    SectionWriter(const ConstrainedDynamics& dynamics, const SpeedPartition& partition, const std::string& decision);
+    SectionWriter(const ConstrainedDynamics& dynamics, const SpeedPartition& partition, const std::string& decision,
+                  std::span<const double> state);
 
     [[nodiscard]] std::vector<Section> sections(Formulation formulation);
 
@@ -41,7 +42,8 @@ private:
     void nonminimal();                              // 003 eqs. 16-50
     void scaled(bool without_generalized_inverse);  // 001 eqs. 47-49, 15-40
     void gibbs_appell();                            // 002 eqs. 72-75
-    void solved(Formulation formulation);           // any other: the system that is solved
+    void in_rates(bool chaplygin);                  // 002 eqs. 48-57, 62-63
+    [[nodiscard]] PartitionChoice rate_partition(const RateForm& form, std::span<const std::size_t> candidates) const;
 
     // nonminimal: A1, A2, T, V; without a closed form of A (and so without Q) only their definitions
     void final_form(const SparseMatrix* Q, const Elimination& elimination, const std::vector<NodeId>& P, std::size_t n,
@@ -57,6 +59,7 @@ private:
     Kinematics& kin_;
     const SpeedPartition& partition_;
     const std::string& decision_;
+    std::span<const double> state_;
     std::vector<NodeId> rates_;  // u'
     std::vector<Section> out_;
 };

@@ -419,7 +419,9 @@ SolveReport DenseSolver<T>::solve(T* slots) {
         case SolveKind::nonminimal: solved = solve_nonminimal(); break;
         case SolveKind::udwadia_kalaba: solved = factor_mass() && solve_udwadia_kalaba(); break;
         case SolveKind::ukp: solved = factor_mass() && solve_ukp(); break;
-        case SolveKind::multipliers: APPELL_ASSERT(false, "multipliers are solved by ConstrainedSolver");
+        case SolveKind::multipliers:
+        case SolveKind::realised:
+        case SolveKind::linear: APPELL_ASSERT(false, "these kinds have solvers of their own");
     }
     if (!solved || !recover_multipliers()) {
         report.status = EvalStatus::singular_mass;

@@ -51,6 +51,10 @@ private:
 
     void check_sizes() const {
         for (const ConstrainedSolve& s : spec_.solves) {
+            if (s.kind == SolveKind::linear) {
+                check_linear(s);
+                continue;
+            }
             const std::size_t n = s.x.size(), m = s.lambda.size();
             const bool a_fits = s.A.rows == m && (s.A.columns == n || (m == 0 && s.A.entries.empty()));
             if (s.M.rows != n || s.M.columns != n || s.f.size() != n || !a_fits || s.b.size() != m)
@@ -75,6 +79,17 @@ private:
             for (const SparseEntry& e : matrix->entries) visit(e.value);
         for (const std::vector<NodeId>* list : {&s.f, &s.b, &s.law, &s.s})
             for (const NodeId id : *list) visit(id);
+    }
+
+    static void check_linear(const ConstrainedSolve& s) {
+        const std::size_t n = s.A.columns;
+        if (n == 0 || s.A.rows != n || s.b.size() % n != 0 || s.x.size() != s.b.size())
+            throw Error("the sizes of a linear solve disagree: A is " + std::to_string(s.A.rows) + " x " + std::to_string(n) +
+                        ", b has " + std::to_string(s.b.size()) + " numbers, x has " + std::to_string(s.x.size()) + " symbols");
+        if (s.M.rows != 0 || !s.M.entries.empty() || !s.f.empty() || !s.lambda.empty())
+            throw Error("a linear solve has no M, f and lambda");
+        for (const SparseEntry& e : s.A.entries)
+            if (e.row >= n || e.column >= n) throw Error("an entry of A lies outside the matrix");
     }
 
     // the needed nodes, operands first, and their index in that order
@@ -267,8 +282,8 @@ private:
         for (const ConstrainedSolve& s : spec_.solves) {
             SolveBlock block;
             block.kind = s.kind;
-            block.size = s.x.size();
-            block.rows = s.lambda.size();
+            block.size = s.kind == SolveKind::linear ? s.A.columns : s.x.size();
+            block.rows = s.kind == SolveKind::linear ? s.A.rows : s.lambda.size();
             const auto entries = [&](const SparseMatrix& matrix, std::vector<MatrixEntry>& out) {
                 for (const SparseEntry& e : matrix.entries) out.push_back({e.row, e.column, slot(e.value)});
             };

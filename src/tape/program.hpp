@@ -19,11 +19,14 @@ namespace appell {
 
 // ---------------------------------------------------------------- what to compute (symbolic)
 
-// How a solve block is solved. All give the same x where the rows are independent and M is regular (dense_solve.hpp).
-enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised };
+// How a solve block is solved. All but `linear` give the same x where the rows are independent and M is regular
+// (dense_solve.hpp).
+enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised, linear };
 
 // M x - A' lambda = f,  A x = b.  M is symmetric, given by its lower triangle (row >= column); structural zeros are absent.
 // The unknowns become the given symbols, which later expressions may use. A may have no rows.
+//
+// `linear` has no M, f and lambda: A is square, and A X = b with as many right sides as b holds, one after the other; x likewise.
 struct ConstrainedSolve {
     SparseMatrix M;
     SparseMatrix A;
@@ -78,7 +81,7 @@ struct MatrixEntry {
 
 struct SolveBlock {
     SolveKind kind = SolveKind::multipliers;
-    std::size_t size = 0, rows = 0;
+    std::size_t size = 0, rows = 0;  // columns and rows of A
     std::vector<MatrixEntry> M, A;
     std::vector<Slot> f, b, x, lambda;
     std::vector<std::uint32_t> independent;
@@ -138,7 +141,7 @@ enum class EvalStatus : std::uint8_t {
     not_finite,          // an operand or an unknown of a solve, or an output, is not finite
     singular_mass,       // M is singular on the motions that A allows
     inconsistent_rows,   // rows of A depend on each other and b contradicts itself
-    singular_partition,  // the rows do not determine the dependent unknowns from the given independent ones
+    singular_partition,  // rows do not determine the dependent unknowns from the independent ones; A of `linear` has no inverse
     unreachable,         // the actuators can not produce what a servo row asks for
     no_reaction,         // no constraint force satisfies the law that depends on it
     several_reactions    // more than one does

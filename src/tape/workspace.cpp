@@ -27,11 +27,12 @@ Workspace<T>::Workspace(const Program& program)
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
     for (const SolveBlock& block : program.solves) {
-        const bool realised = block.kind == SolveKind::realised;
-        const bool dense = !realised && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
-        solvers_.push_back(dense || realised ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
+        const bool realised = block.kind == SolveKind::realised, linear = block.kind == SolveKind::linear;
+        const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
+        solvers_.push_back(dense || realised || linear ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
         dense_solvers_.push_back(dense ? std::make_unique<DenseSolver<Real<T>>>(block) : nullptr);
         realised_solvers_.push_back(realised ? std::make_unique<RealisedSolver<T>>(block) : nullptr);
+        linear_solvers_.push_back(linear ? std::make_unique<LinearSolver<T>>(block) : nullptr);
     }
 }
 
@@ -51,6 +52,7 @@ SolveReport Workspace<T>::solve(const Segment& segment) {
         if (segment.repeats) evaluate_law();
         return report;
     }
+    if (linear_solvers_[block]) return linear_solvers_[block]->solve(slots_.data());
     if constexpr (!IsComplex<T>::value)
         if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     return solvers_[block]->solve(slots_.data());

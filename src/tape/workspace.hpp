@@ -9,6 +9,7 @@
 
 #include "tape/constrained_solve.hpp"
 #include "tape/dense_solve.hpp"
+#include "tape/linear_solve.hpp"
 #include "tape/program.hpp"
 #include "tape/realised_solve.hpp"
 #include "tape/scalars.hpp"
@@ -62,10 +63,11 @@ private:
     std::vector<T> arguments_;  // of one opaque call
     SolveReport solve(const Segment& segment);
 
-    // by solve block, one of the three: the kind of the block decides. Complex numbers take the first road for the dense kinds.
+    // by solve block, one of the four: the kind of the block decides. Complex numbers take the first road for the dense kinds.
     std::vector<std::unique_ptr<ConstrainedSolver<T>>> solvers_;
     std::vector<std::unique_ptr<DenseSolver<Real<T>>>> dense_solvers_;
     std::vector<std::unique_ptr<RealisedSolver<T>>> realised_solvers_;
+    std::vector<std::unique_ptr<LinearSolver<T>>> linear_solvers_;
 };
 
 extern template class Workspace<double>;

@@ -13,4 +13,7 @@ namespace appell {
 // the same for many expressions in one go
 [[nodiscard]] std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> expressions);
 
+// The rank that a matrix has almost everywhere; entries row by row. Where it can not be evaluated it counts as of full rank.
+[[nodiscard]] std::size_t generic_rank(const Graph& graph, std::span<const NodeId> entries, std::size_t columns);
+
 }  // namespace appell

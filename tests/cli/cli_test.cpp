@@ -269,7 +269,7 @@ TEST_F(Cli, OptionsReplaceThePlan) {
     EXPECT_EQ(summary["parameters"]["l"], 2.0);
     for (const char* wrong : {" --integrator euler", " --every 0", " --rtol -1", " --formulation newton", " --stabilize hope"})
         EXPECT_EQ(call("run " + model("simple_pendulum") + wrong).code, 2) << wrong;
-    for (const char* formulation : {"minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"})
+    for (const char* formulation : {"minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell", "voronec"})
         EXPECT_EQ(call("run " + model("perpendicular_pucks") + " --out f --formulation " + formulation).code, 0) << formulation;
 }
 

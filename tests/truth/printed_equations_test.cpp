@@ -110,7 +110,7 @@ public:
                 if (c.multipliers[k] == row.multiplier) others.push_back(c.ideal_multipliers[k]);
         }
         const auto solve = [&](Formulation formulation) {
-            ProgramSpec spec{symbols, formulate(d, formulation), {{"ud", {}}, {"others", {}}}};
+            ProgramSpec spec{symbols, FormulatedDynamics(d, formulation).solves(), {{"ud", {}}, {"others", {}}}};
             for (const Speed& s : m.speeds) spec.outputs[0].values.push_back(d.graph().symbol_node(s.rate));
             for (const SymbolId s : others) spec.outputs[1].values.push_back(d.graph().symbol_node(s));
             const Program program = lower_program(g, spec);
