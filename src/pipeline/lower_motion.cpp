@@ -297,8 +297,8 @@ StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics&
 // The start values by symbol, moved onto the constraints as the run will move them; as they are where that fails.
 std::vector<double> values_on_constraints(const Model& m, const Motion& motion, std::vector<double> x, double t,
                                           std::vector<double> values) {
-    Projector position(motion, motion.start_position, Projector::Level::position);
-    Projector velocity(motion, motion.start_velocity, Projector::Level::velocity);
+    Projector position(motion, motion.for_start_position(), Projector::Part::coordinates);
+    Projector velocity(motion, motion.for_start_velocity(), Projector::Part::speeds);
     for (Projector* projector : {&position, &velocity})
         if (projector->project(t, x, k_project_start).status != ProjectStatus::converged) return values;
     for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].q.index()] = x[i];

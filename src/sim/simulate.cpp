@@ -179,11 +179,8 @@ private:
         for (const double value : x)
             if (!std::isfinite(value)) return stop(EndReason::start_not_finite);
         // start values are brought onto the constraints whatever is done about drift later
-        const auto or_else = [](const Program& held, const Program& free) -> const Program& {
-            return held.outputs.empty() ? free : held;
-        };
-        Projector position(motion_, or_else(motion_.start_position, motion_.position), Projector::Part::coordinates);
-        Projector velocity(motion_, or_else(motion_.start_velocity, motion_.velocity), Projector::Part::speeds);
+        Projector position(motion_, motion_.for_start_position(), Projector::Part::coordinates);
+        Projector velocity(motion_, motion_.for_start_velocity(), Projector::Part::speeds);
         for (Projector* projector : {&position, &velocity}) {
             const ProjectReport report = projector->project(options_.t0, x, k_project_start);
             summary_.projections += report.corrections;
