@@ -227,7 +227,8 @@ private:
         const bool in_call = !stack_.empty() && stack_.back().what == Entry::What::call;
         const bool axis = (text == "x" || text == "y" || text == "z") && in_call && axis_of(stack_.back());
         // matrix(M, 1, 2), count(rank): so is theirs
-        const std::string_view function = in_call && stack_.back().count == 0 ? syntax_.names.text(stack_.back().name) : "";
+        const std::string_view function =
+            in_call && stack_.back().count == 0 ? std::string_view(syntax_.names.text(stack_.back().name)) : "";
         const bool named = function == "matrix" || function == "count";
         SyntaxNode& node = emit(axis ? SyntaxKind::axis : named ? SyntaxKind::word : SyntaxKind::name, span);
         node.name = name;

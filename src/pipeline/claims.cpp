@@ -159,7 +159,7 @@ private:
     }
 
     void add(std::size_t claim, std::string entry, NodeId left, NodeId right) {
-        ScalarEquation equation{claim, std::move(entry), left, right, {}};
+        ScalarEquation equation{claim, std::move(entry), left, right, {}, {}};
         take_apart(g_, left, true, equation.terms);
         take_apart(g_, right, false, equation.terms);
         equations_.push_back(std::move(equation));
@@ -370,10 +370,11 @@ private:
             return abs(*number) < Digits50(1e-15) ? "0" : factor_text(*number);
         for (std::size_t i = 0; i + 1 < inputs_.size(); ++i) {
             const std::string& name = g_.symbol(inputs_[i]).name;
-            for (const auto& [power, text] : {std::pair{1.0, "{}"}, {-1.0, "1/{}"}, {2.0, "{}^2"}, {-2.0, "1/{}^2"}}) {
-                const auto number = constant([&](std::size_t k) { return Digits50(pow(states_.exact[k][i], Digits50(power))); });
+            for (const auto& form : {std::pair{1.0, "{}"}, {-1.0, "1/{}"}, {2.0, "{}^2"}, {-2.0, "1/{}^2"}}) {
+                const Digits50 power = form.first;
+                const auto number = constant([&](std::size_t k) { return Digits50(pow(states_.exact[k][i], power)); });
                 if (!number || abs(*number) < Digits50(1e-15)) continue;
-                const std::string symbol = fmt::format(fmt::runtime(text), name), value = factor_text(*number);
+                const std::string symbol = fmt::format(fmt::runtime(form.second), name), value = factor_text(*number);
                 return value == "1" ? symbol : fmt::format("{}*{}", value, symbol);
             }
         }

@@ -16,7 +16,7 @@ struct CertificateOptions {
     std::uint64_t seed = 1;
     // the dense formulations cost the cube of speeds + rows: beyond these sizes without fifty digits, and without a certificate
     std::size_t largest_wide = 24;
-    std::size_t largest = 150;
+    std::size_t largest = 120;
 };
 
 // Each a vector of program inputs: t, q, u, parameters.

@@ -30,7 +30,8 @@ constexpr int k_states_around = 16;
 
 RowWatch::RowWatch(const Motion& motion, Projector& velocity) : velocity_(velocity), columns_(motion.speeds) {
     for (std::size_t row = 0; row < motion.velocity_rows; ++row)
-        if (const auto& of = motion.velocity_constraints; row == 0 || of.empty() || of[row] != of[row - 1]) first_row_.push_back(row);
+        if (const auto& of = motion.velocity_constraints; row == 0 || of.empty() || of[row] != of[row - 1])
+            first_row_.push_back(row);
     first_row_.push_back(motion.velocity_rows);
     state_.resize(motion.states());
     other_state_.resize(motion.states());

@@ -56,7 +56,7 @@ private:
     };
 
     void take(Sample& sample, const EvalReport& report) const;
-    [[nodiscard]] const Sample& sample_at(Integrator& integrator, double t, Sample& sample);
+    const Sample& sample_at(Integrator& integrator, double t, Sample& sample);
     [[nodiscard]] std::size_t constraints() const { return first_row_.size() - 1; }
     [[nodiscard]] static bool comparable(const Sample& a, const Sample& b) {
         return a.known && b.known && a.bordered == b.bordered;

@@ -152,13 +152,13 @@ enum class EvalStatus : std::uint8_t {
 // little. The other failures stop it, and all outputs become NaN.
 struct EvalReport {
     EvalStatus status = EvalStatus::ok;
-    std::uint32_t solve = 0;            // which block the status is about; the number of blocks for outputs
-    std::uint32_t rank = 0;             // of the rows of the last block and of the servo rows
-    bool redundant = false;             // some block had fewer independent rows than rows; its lambda is the one of least norm
-    bool bordered = false;              // some block had a (nearly) singular M and was solved by its bordered matrix
-    double smallest_pivot = 1;          // least over the blocks: pivot of the last independent row, rows scaled to unit length
-    std::uint32_t weakest_row = 0;      // of the last block: the first dependent row, or that of the smallest pivot
-    double inconsistency = 0;           // largest relative disagreement of a dependent row with its b
+    std::uint32_t solve = 0;        // which block the status is about; the number of blocks for outputs
+    std::uint32_t rank = 0;         // of the rows of the last block and of the servo rows
+    bool redundant = false;         // some block had fewer independent rows than rows; its lambda is the one of least norm
+    bool bordered = false;          // some block had a (nearly) singular M and was solved by its bordered matrix
+    double smallest_pivot = 1;      // least over the blocks: pivot of the last independent row, rows scaled to unit length
+    std::uint32_t weakest_row = 0;  // of the last block: the first dependent row, or that of the smallest pivot
+    double inconsistency = 0;       // largest relative disagreement of a dependent row with its b
     std::uint32_t inconsistent_row = 0;
     std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia
     std::uint32_t row = 0;              // for unreachable: the servo row

@@ -130,7 +130,7 @@ TEST(Certificate, KnowsItsSizes) {
     EXPECT_TRUE(middle.enough);
     EXPECT_FALSE(middle.wide);
     EXPECT_LT(middle.worst, 1e-11);
-    EXPECT_TRUE(certificate_of(chain(151)).too_large);
+    EXPECT_TRUE(certificate_of(chain(121)).too_large);
 }
 
 TEST(Runs, EveryFormulationGivesTheSamePath) {

@@ -1,6 +1,6 @@
 // Principles that every ideally constrained motion obeys, at random consistent states of the gallery: Gauss's, by which the
-// accelerations minimise (u' - a)' M (u' - a) among those the rows admit, a = M^-1 f; and d'Alembert's, by which constraint forces do
-// no work in any admissible direction. Neither uses multipliers or a formulation's algebra.
+// accelerations minimise (u' - a)' M (u' - a) among those the rows admit, a = M^-1 f; and d'Alembert's, by which constraint
+// forces do no work in any admissible direction. Neither uses multipliers or a formulation's algebra.
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
@@ -38,7 +38,9 @@ std::vector<Numbers> numbers_of(const Derivation& d) {
         M[e.row * static_cast<std::size_t>(n) + e.column] = M[e.column * static_cast<std::size_t>(n) + e.row] = e.value;
     for (const SparseEntry& e : dynamics.A.entries) A[e.row * static_cast<std::size_t>(n) + e.column] = e.value;
     for (const Speed& s : d.model->speeds) ud.push_back(g.symbol_node(s.rate));
-    ProgramSpec spec{inputs, formulate(dynamics, Formulation::multipliers), {{"M", M}, {"A", A}, {"f", dynamics.f}, {"b", dynamics.b}, {"ud", ud}}};
+    ProgramSpec spec{inputs,
+                     formulate(dynamics, Formulation::multipliers, {}, {}).solves,
+                     {{"M", M}, {"A", A}, {"f", dynamics.f}, {"b", dynamics.b}, {"ud", ud}}};
     const Program program = lower_program(g, spec);
     Workspace<double> w(program);
     std::vector<Numbers> out;
@@ -50,8 +52,8 @@ std::vector<Numbers> numbers_of(const Derivation& d) {
             const auto values = w.output(name);
             return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
         };
-        out.push_back({Eigen::Map<const RowMajor>(w.output("M").data(), n, n), Eigen::Map<const RowMajor>(w.output("A").data(), m, n),
-                       vector("f"), vector("b"), vector("ud")});
+        out.push_back({Eigen::Map<const RowMajor>(w.output("M").data(), n, n),
+                       Eigen::Map<const RowMajor>(w.output("A").data(), m, n), vector("f"), vector("b"), vector("ud")});
     }
     return out;
 }

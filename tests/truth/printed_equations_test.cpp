@@ -262,7 +262,6 @@ PrintedModel print_model(const std::string& text, const std::string& formulation
     CertificateOptions options;
     options.states = 5;
     options.seed = 3;
-    const auto& rows = out.derivation.dynamics->rows;
     out.states = random_consistent_states(*out.derivation.dynamics, *lowered, {}, options).rough;
     EXPECT_EQ(out.states.size(), 5u);
     return out;

@@ -191,18 +191,6 @@ TEST(Document, DependentSpeedsCanBeGiven) {
     EXPECT_THROW((void)equations(*d.dynamics, options), Error);
 }
 
-TEST(Document, AFormulationWithoutSectionsShowsWhatIsSolved) {
-    Derivation d = derive_text(gallery_text("perpendicular_pucks"));
-    ASSERT_TRUE(d.ok());
-    EquationOptions options;
-    options.formulation = static_cast<Formulation>(200);  // no one has written sections for this one
-    const std::string text = equations(*d.dynamics, options);
-    EXPECT_NE(text.find("\nWhat is solved,  M x - A^T lambda = f,  A x = b\n  The unknowns x are u1', u2', u3', u4'.\n"),
-              std::string::npos)
-        << text;
-    EXPECT_NE(text.find("\n  A = [u3, u4, u1, u2]\n"), std::string::npos) << text;
-}
-
 TEST(Document, IntermediatesStandWhereTheyAreNeededFirst) {
     Graph g;
     const auto symbol = [&](const std::string& name) { return g.symbol_node(g.add_symbol(name, SymbolKind::parameter)); };
