@@ -211,6 +211,17 @@ std::string plural(std::size_t count, std::string_view word) {
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+// what `minimal` integrates, in one line; of many names the first
+std::string independent_names(const Run& run) {
+    constexpr std::size_t k_most = 12;
+    const auto list = [&](std::string_view what, std::span<const std::string> names) {
+        if (names.empty()) return fmt::format("no {}", what);
+        return fmt::format("{} {}{}", what, fmt::join(names.first(std::min(names.size(), k_most)), ", "),
+                           names.size() > k_most ? fmt::format(", ... ({} in all)", names.size()) : "");
+    };
+    return fmt::format("{}; {}", list("coordinates", run.independent_coordinates), list("speeds", run.independent_speeds));
+}
+
 }  // namespace
 
 int check_command(const std::string& file, const SharedOptions& shared) {
@@ -325,6 +336,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         const SimulateSummary& s = result->summary;
         fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
                    s.steps, s.rejected, result->rows());
+        if (result->formulation == "minimal")
+            fmt::print("  independent  {}\n", independent_names(*result));
         if (!d.dynamics->rows.empty())
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),

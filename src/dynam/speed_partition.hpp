@@ -1,8 +1,5 @@
-// Which speeds depend on which: rows of A u' = b that are independent at a state, and as many speeds whose rates they determine.
-//
-// A choice of dependent speeds is as good as the determinant of its columns J2 (003 eqs. 16-20; rows scaled to unit length). A
-// determinant of parameters alone can not vanish later, so such a choice wins while it is not badly conditioned; otherwise the
-// largest determinant at the state does. Equally good choices are decided for the speeds named last, as the sources do.
+// Which speeds depend on which: rows of A u' = b that are independent at a state, and as many speeds whose rates they determine
+// (column_choice.hpp).
 #pragma once
 
 #include <cstdint>

@@ -108,9 +108,8 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "the work with the least sum of squares of their magnitudes.",
      "servo track: x = 1 m by F1", true, true},
     {Kind::independent, "independent", "independent SPEED, ...",
-     "Fixes the independent speeds of `minimal` and of the matrices J1 to V; they are chosen by conditioning when absent. A "
-     "speed "
-     "may be named by its rate x' where it is that rate.",
+     "Fixes the independent speeds of `minimal` and of the matrices J1 to V; they are chosen by conditioning at the start when "
+     "absent. A speed may be named by its rate x' where it is that rate.",
      "independent u1, u2", true, false},
     {Kind::evidence, "evidence", "evidence CONSTRAINT, ...",
      "Constraints whose forces stay in the equations that `derive --formulation minimal` prints; the others are eliminated.",
@@ -131,7 +130,10 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      true},
     {Kind::run, "run",
      "run [for TIME] [from TIME] [every TIME] [rtol NUMBER] [atol NUMBER] [formulation NAME] [integrator NAME] [stabilize NAME]",
-     "The plan of a run. The parts may come in any order, separated by commas or not.",
+     "The plan of a run. The parts may come in any order, separated by commas or not. With `formulation minimal` only "
+     "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
+     "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
+     "the others the run ends by name.",
      "run for 10 s, every 0.01 s, rtol 1e-7, atol 1e-8", true, false},
     {Kind::plot, "plot", "plot EXPR, ... [vs EXPR]  |  plot path(POINT), ... [in plane AXIS AXIS]",
      "Curves against time or another expression, or the paths of points.", "plot x, y vs t", true, true},

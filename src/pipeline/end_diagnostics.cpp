@@ -50,6 +50,21 @@ WorstRow worst_row(const ConstrainedDynamics& d, const Motion& motion, double t,
     return worst;
 }
 
+// what a run with a reduced state integrates; speeds only where positions are free
+std::string independent_names(const Model& m, const Motion& motion) {
+    if (!motion.reduction) return "speeds";
+    std::vector<std::string> coordinates, speeds;
+    for (const std::size_t i : motion.reduction->independent) {
+        if (i < motion.coordinates)
+            coordinates.push_back(m.coordinates[i].name);
+        else
+            speeds.push_back(m.speeds[i - motion.coordinates].name);
+    }
+    const std::string of_speeds = fmt::format("speeds {}", fmt::join(speeds, ", "));
+    if (motion.position_rows == 0) return of_speeds;
+    return fmt::format("coordinates {} and {}", fmt::join(coordinates, ", "), of_speeds);
+}
+
 // a speed whose rate nothing determines: without any mass in its way, or a rotation without inertia
 Diagnostic without_inertia(const ConstrainedDynamics& d, const SimulateSummary& summary) {
     const Model& m = *d.model;
@@ -173,10 +188,12 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                                  rows_kept});
             break;
         case EndReason::singular_partition:
-            diagnostics.add({Code::E0817, m.independent_span,
-                             fmt::format("the chosen independent speeds do not determine the others at {}", when), place(s.x_end),
-                             "a choice whose dependent speeds follow from the constraints",
-                             "choose other independent speeds, or formulation `minimal`, which chooses anew at every state"});
+            diagnostics.add(
+                {Code::E0817, m.independent_span,
+                 fmt::format("the independent {} do not determine the others at {}", independent_names(m, motion), when),
+                 place(s.x_end), "a choice whose dependent coordinates and speeds follow from the constraints",
+                 fmt::format("choose other speeds with `independent`, or formulation `multipliers`, which needs none{}{}", at_start ? "" : "; ",
+                             at_start ? "" : rows_kept)});
             break;
         case EndReason::unreachable: {
             std::vector<const ConstraintRow*> servo;

@@ -13,6 +13,7 @@
 #include "base/number_format.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/quantities.hpp"
+#include "dynam/state_partition.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
@@ -33,6 +34,9 @@ public:
     MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length)
         : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
         inputs_.push_back(length);
+        std::vector<NodeId> squares;
+        for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
+        speed_ = g_.make(Op::Sqrt, g_.sum(squares));
     }
 
     [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations) const {
@@ -81,7 +85,110 @@ public:
         return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
     }
 
+    // the rows that give the dependent coordinates and speeds
+    [[nodiscard]] Reduction reduction(const StatePartition& partition) {
+        Reduction out;
+        const std::size_t nq = m_.coordinates.size();
+        for (const std::uint32_t i : partition.coordinates) out.independent.push_back(i);
+        for (const std::uint32_t j : partition.speeds) out.independent.push_back(nq + j);
+
+        std::vector<SymbolId> q;
+        for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
+        DependentOutputs position;
+        for (const std::uint32_t row : partition.position_rows) {
+            const NodeId phi = d_.rows[row].position, inverse = inverse_length(row, partition);
+            const SparseMatrix slopes = jacobian(g_, std::span(&phi, 1), q, DerivativeMode::automatic);
+            position.add_row(g_.mul(phi, inverse), scaled(row, Level::position));
+            for (const StatePartition::Direction& along : partition.directions) {
+                const NodeId slope = along.turn ? d_.A.find(row, along.index) : slopes.find(0, along.index);
+                position.jacobian.push_back(product(slope, inverse, along.scale));
+            }
+        }
+        for (std::size_t k = 0; k < partition.directions.size(); ++k) {
+            const StatePartition::Direction& along = partition.directions[k];
+            if (!along.turn) position.add_move({along.index, k}, g_.constant(along.scale));
+            for (const SparseEntry& e : d_.kinematics->K().entries)
+                if (along.turn && e.column == along.index)
+                    position.add_move({e.row, k}, g_.mul(e.value, g_.constant(along.scale)));
+        }
+        out.position = dependent_rows(std::move(position));
+
+        DependentOutputs velocity;
+        for (const std::uint32_t row : partition.velocity_rows) {
+            const NodeId inverse = inverse_length(row, partition);
+            velocity.add_row(g_.mul(d_.rows[row].velocity, inverse), scaled(row, Level::velocity));
+            for (const std::uint32_t j : partition.dependent_speeds)
+                velocity.jacobian.push_back(product(d_.A.find(row, j), inverse, partition.speed_scale[j]));
+        }
+        for (std::size_t k = 0; k < partition.dependent_speeds.size(); ++k) {
+            const std::uint32_t j = partition.dependent_speeds[k];
+            velocity.add_move({nq + j, k}, g_.constant(partition.speed_scale[j]));
+        }
+        out.velocity = dependent_rows(std::move(velocity));
+        return out;
+    }
+
 private:
+    struct DependentOutputs {
+        std::vector<NodeId> residual, jacobian, moves, scaled;
+        std::vector<DependentRows::Move> places;  // of the moves
+
+        void add_row(NodeId phi, NodeId over_its_size) {
+            residual.push_back(phi);
+            scaled.push_back(over_its_size);
+        }
+        void add_move(DependentRows::Move place, NodeId value) {
+            places.push_back(place);
+            moves.push_back(value);
+        }
+    };
+
+    DependentRows dependent_rows(DependentOutputs outputs) {
+        DependentRows out;
+        out.count = outputs.residual.size();
+        out.moves = std::move(outputs.places);
+        if (out.count == 0) return out;
+        out.program = lower_program(g_, {inputs_,
+                                         {},
+                                         {{"residual", std::move(outputs.residual)},
+                                          {"jacobian", std::move(outputs.jacobian)},
+                                          {"moves", std::move(outputs.moves)},
+                                          {"scaled", std::move(outputs.scaled)}}});
+        return out;
+    }
+
+    // the entries of A_s
+    [[nodiscard]] std::span<const SparseEntry> gradient(std::size_t row) const {
+        const auto [begin, end] = std::equal_range(d_.A.entries.begin(), d_.A.entries.end(),
+                                                   SparseEntry{static_cast<std::uint32_t>(row), 0, {}},
+                                                   [](const SparseEntry& a, const SparseEntry& b) { return a.row < b.row; });
+        return {begin, end};
+    }
+
+    // 1/|A_s|, every speed in its own unit
+    NodeId inverse_length(std::uint32_t row, const StatePartition& partition) {
+        std::vector<NodeId> squares;
+        for (const SparseEntry& e : gradient(row))
+            squares.push_back(g_.pow(g_.mul(e.value, g_.constant(partition.speed_scale[e.column])), 2));
+        return g_.div(g_.constant(1), g_.make(Op::Sqrt, g_.sum(squares)));
+    }
+
+    // a slope that is structurally zero is not there
+    NodeId product(NodeId slope, NodeId inverse, double scale) {
+        return slope.valid() ? g_.mul(g_.mul(slope, g_.constant(scale)), inverse) : g_.constant(0);
+    }
+
+    // a row's residual over |A_s| |u|, or over |A_s| times the model's length; the floor only keeps 0/0 away
+    NodeId scaled(std::size_t row, Level level) {
+        std::vector<NodeId> squares;
+        for (const SparseEntry& e : gradient(row)) squares.push_back(g_.pow(e.value, 2));
+        const NodeId size = level == Level::position ? g_.symbol_node(length_) : speed_;
+        const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
+        NodeId natural = g_.mul(g_.make(Op::Sqrt, g_.sum(squares)), size);
+        if (level == Level::position) natural = g_.add(natural, coordinate_size(phi));
+        return g_.div(phi, g_.make(Op::Max, natural, g_.constant(1e-280)));
+    }
+
     Correction correction(Level level, const std::string& unknown) {
         Correction c;
         c.solve.M = d_.M;
@@ -89,29 +196,16 @@ private:
         c.solve.A = {0, m_.speeds.size(), {}};
         for (std::size_t i = 0; i < m_.speeds.size(); ++i)
             c.solve.x.push_back(g_.add_symbol(fmt::format("{}{}", unknown, i + 1), SymbolKind::other));
-        std::vector<NodeId> squares;
-        for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
-        const NodeId size = level == Level::position ? g_.symbol_node(length_) : g_.make(Op::Sqrt, g_.sum(squares));
-        std::size_t next = 0;
         for (std::size_t row = 0; row < d_.rows.size(); ++row) {
-            std::vector<NodeId> gradient;
-            const std::size_t first = next;
-            for (; next < d_.A.entries.size() && d_.A.entries[next].row == row; ++next)
-                gradient.push_back(g_.pow(d_.A.entries[next].value, 2));
             if (d_.rows[row].level == Level::acceleration) continue;
             if (level == Level::position && d_.rows[row].level != Level::position) continue;
             const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
             const auto out_row = static_cast<std::uint32_t>(c.residual.size());
-            for (std::size_t k = first; k < next; ++k)
-                c.solve.A.entries.push_back({out_row, d_.A.entries[k].column, d_.A.entries[k].value});
+            for (const SparseEntry& e : gradient(row)) c.solve.A.entries.push_back({out_row, e.column, e.value});
             c.solve.b.push_back(g_.neg(phi));
             c.solve.lambda.push_back(g_.add_symbol(fmt::format("l_{}{}", unknown, row + 1), SymbolKind::other));
             c.residual.push_back(phi);
-            // |A_s| |u|, or |A_s| times the model's length; the floor only keeps 0/0 away
-            NodeId natural = g_.mul(g_.make(Op::Sqrt, g_.sum(gradient)), size);
-            if (level == Level::position) natural = g_.add(natural, coordinate_size(phi));
-            const NodeId scale = g_.make(Op::Max, natural, g_.constant(1e-280));
-            c.scaled.push_back(g_.div(phi, scale));
+            c.scaled.push_back(scaled(row, level));
         }
         c.solve.A.rows = c.residual.size();
         return c;
@@ -149,6 +243,7 @@ private:
     Graph& g_;
     std::vector<SymbolId> inputs_;
     SymbolId length_;
+    NodeId speed_;  // |u|
 };
 
 // the Newtonian plane in which the paths of a plot move, from their positions' structure
@@ -294,13 +389,13 @@ StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics&
     return out;
 }
 
-// The start values by symbol, moved onto the constraints as the run will move them; as they are where that fails.
-std::vector<double> values_on_constraints(const Model& m, const Motion& motion, std::vector<double> x, double t,
-                                          std::vector<double> values) {
+// The start values by symbol, moved onto the constraints as the run will move them; none where it will not get that far.
+std::optional<std::vector<double>> values_on_constraints(const Model& m, const Motion& motion, std::vector<double> x, double t,
+                                                         std::vector<double> values) {
     Projector position(motion, motion.for_start_position(), Projector::Part::coordinates);
     Projector velocity(motion, motion.for_start_velocity(), Projector::Part::speeds);
     for (Projector* projector : {&position, &velocity})
-        if (projector->project(t, x, k_project_start).status != ProjectStatus::converged) return values;
+        if (projector->project(t, x, k_project_start).status != ProjectStatus::converged) return std::nullopt;
     for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].q.index()] = x[i];
     for (std::size_t i = 0; i < m.speeds.size(); ++i) values[m.speeds[i].u.index()] = x[m.coordinates.size() + i];
     return values;
@@ -458,8 +553,20 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         motion.start_velocity = lowering.velocity(true);
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
-    const Formulated equations =
-        formulate(d, options.formulation, values_on_constraints(m, motion, out.x0, options.from, start.values));
+    // `minimal`: what is integrated is decided where the run starts
+    const auto at_start = values_on_constraints(m, motion, out.x0, options.from, start.values);
+    std::optional<ConstrainedDynamics> partitioned;
+    if (options.formulation == Formulation::minimal && at_start) {
+        Result<StatePartition> partition = choose_state_partition(d, *at_start);
+        diagnostics.append(partition.diagnostics);
+        if (!partition.ok()) return result;
+        for (const std::uint32_t i : partition->coordinates) out.independent_coordinates.push_back(i);
+        for (const std::uint32_t j : partition->speeds) out.independent_speeds.push_back(j);
+        if (motion.velocity_rows != 0) motion.reduction = lowering.reduction(*partition);
+        // the accelerations by the same partition, where all rows take part in it
+        if (motion.velocity_rows == d.rows.size()) partitioned.emplace(d).independent = partition->speeds;
+    }
+    const Formulated equations = formulate(partitioned ? *partitioned : d, options.formulation, at_start.value_or(start.values));
     if (!equations.not_applicable.empty()) {
         diagnostics.add(
             {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),

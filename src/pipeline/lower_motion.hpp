@@ -23,6 +23,8 @@ struct LoweredMotion {
     Motion motion;
     std::vector<double> x0;  // start values as the user gave them
     RowLayout layout;
+    // of `minimal`, what is integrated
+    std::vector<std::size_t> independent_coordinates, independent_speeds;
     SymbolId length_symbol;        // the model's length, last of the programs' inputs
     std::size_t nodes = 0;         // of the expression graph
     std::size_t instructions = 0;  // of the accelerations' program

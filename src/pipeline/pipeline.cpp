@@ -117,6 +117,10 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
             derivation.timer.stop();
             return std::nullopt;
         }
+        for (const std::size_t i : lowered->independent_coordinates)
+            out.independent_coordinates.push_back(m.coordinates[i].name);
+        for (const std::size_t i : lowered->independent_speeds) out.independent_speeds.push_back(m.speeds[i].name);
+        if (lowered->motion.reduction) out.options.project = false;  // a reduced state can not leave the constraints
         out.layout = lowered->layout;
         out.columns = lowered->motion.columns;
         out.nodes = lowered->nodes;

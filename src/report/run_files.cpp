@@ -86,6 +86,8 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["options"] = {{"formulation", run.formulation}, {"integrator", "dopri5"},
                       {"rtol", run.options.rtol},       {"atol", run.options.atol},
                       {"every", run.options.every},     {"stabilize", run.options.project ? "project" : "none"}};
+    if (run.formulation == "minimal")
+        out["independent"] = {{"speeds", run.independent_speeds}, {"coordinates", run.independent_coordinates}};
     out["rows"] = run.rows();
     out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
     out["evaluations"] = s.evaluations;

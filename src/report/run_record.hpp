@@ -38,6 +38,7 @@ struct EnergyBalance {
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
+    std::vector<std::string> independent_coordinates, independent_speeds;  // of `minimal`: all that is integrated
     SimulateSummary summary;
     EnergyBalance energy;
     RowLayout layout;

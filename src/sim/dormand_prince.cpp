@@ -195,15 +195,16 @@ void DormandPrince::prepare_dense() {
     dense_ready_ = true;
 }
 
-void DormandPrince::dense(double t, std::span<double> x) {
+bool DormandPrince::dense(double t, std::span<double> x) {
     if (t_ == t_previous_) {
         std::copy(x_.begin(), x_.end(), x.begin());
-        return;
+        return true;
     }
     if (!dense_ready_) prepare_dense();
     const double s = (t - t_previous_) / h_done_, r = 1 - s;
     for (std::size_t i = 0; i < x_.size(); ++i)
         x[i] = x_previous_[i] + s * (dense1_[i] + r * (dense2_[i] + s * (dense3_[i] + r * dense4_[i])));
+    return true;
 }
 
 StepStatus DormandPrince::replace_state(std::span<const double> x, bool rate_too) {

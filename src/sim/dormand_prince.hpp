@@ -18,7 +18,7 @@ public:
     [[nodiscard]] StepStatus start(double t, std::span<const double> x, double t_end) override;
     [[nodiscard]] StepStatus step() override;
     [[nodiscard]] bool retreat() override;
-    void dense(double t, std::span<double> x) override;
+    [[nodiscard]] bool dense(double t, std::span<double> x) override;
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
 
     [[nodiscard]] double t() const override { return t_; }

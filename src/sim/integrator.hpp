@@ -8,7 +8,12 @@
 
 namespace appell {
 
-enum class RateStatus : std::uint8_t { ok, not_finite, singular };
+enum class RateStatus : std::uint8_t {
+    ok,
+    not_finite,
+    singular,
+    partition  // the dependent entries of a reduced state can not be had from the independent ones
+};
 
 class FirstOrderSystem {
 public:
@@ -43,8 +48,8 @@ public:
     [[nodiscard]] virtual StepStatus step() = 0;
     // takes the last step back and makes the next one shorter; false when that no longer moves t
     [[nodiscard]] virtual bool retreat() = 0;
-    // the state inside the last step, from the continuous extension of the method
-    virtual void dense(double t, std::span<double> x) = 0;
+    // the state inside the last step, from the continuous extension of the method; false where there is none
+    [[nodiscard]] virtual bool dense(double t, std::span<double> x) = 0;
     // puts another state in place of the one reached; `rate_too` false keeps the rate, for changes at round-off
     [[nodiscard]] virtual StepStatus replace_state(std::span<const double> x, bool rate_too) = 0;
 

@@ -7,12 +7,36 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tape/program.hpp"
 
 namespace appell {
+
+// Constraint rows of one level that give the dependent entries of x once the independent ones are known: as many rows as
+// directions in which x may move. The program's outputs, at a state:
+//     "residual"  by row
+//     "jacobian"  rows x directions, row by row: how the residuals change along the directions
+//     "moves"     the entries of the directions
+//     "scaled"    by row: the residual over the size of its terms, so that round-off can be told
+// Rows and directions are scaled such that a row's change along all directions of x, dependent or not, has length one: the
+// smallest pivot of the jacobian is what share of the rows the dependent entries have, free of units.
+struct DependentRows {
+    struct Move {
+        std::size_t entry, direction;  // of x, of the jacobian
+    };
+    Program program;
+    std::size_t count = 0;
+    std::vector<Move> moves;  // by output "moves"
+};
+
+// The reduced state: what is integrated, and the rows that give the rest (reduction.hpp).
+struct Reduction {
+    std::vector<std::size_t> independent;  // entries of x that are integrated, ascending
+    DependentRows position, velocity;
+};
 
 struct Motion {
     std::size_t coordinates = 0;
@@ -33,10 +57,8 @@ struct Motion {
     Program start_position, start_velocity;
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
+    std::optional<Reduction> reduction;                   // without: all of x is integrated
 
-    // the programs that bring start values onto the constraints
-    [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }
-    [[nodiscard]] const Program& for_start_velocity() const { return start_velocity.outputs.empty() ? velocity : start_velocity; }
     [[nodiscard]] std::size_t states() const { return coordinates + speeds; }
     [[nodiscard]] std::size_t inputs() const { return 1 + states() + parameters.size(); }
 };

@@ -21,6 +21,17 @@ bool finite(std::span<const double> values) {
 
 }  // namespace
 
+bool normalise_quaternions(const Motion& motion, std::span<double> x) {
+    for (const std::array<std::size_t, 4>& e : motion.quaternions) {
+        const double square = x[e[0]] * x[e[0]] + x[e[1]] * x[e[1]] + x[e[2]] * x[e[2]] + x[e[3]] * x[e[3]];
+        if (!(square > 0) || !std::isfinite(square)) return false;
+        if (std::abs(square - 1) <= 4 * k_epsilon) continue;  // dividing again would only shuffle round-off
+        const double norm = std::sqrt(square);
+        for (const std::size_t i : e) x[i] /= norm;
+    }
+    return true;
+}
+
 Projector::Projector(const Motion& motion, const Program& program, Part part)
     : motion_(&motion), program_(motion, program), active_(!program.outputs.empty()), part_(part) {
     offset_ = part == Part::coordinates ? 0 : motion.coordinates;
@@ -78,15 +89,7 @@ void Projector::weigh() {
 }
 
 bool Projector::normalise(std::span<double> x) const {
-    if (part_ != Part::coordinates) return true;
-    for (const std::array<std::size_t, 4>& e : motion_->quaternions) {
-        const double square = x[e[0]] * x[e[0]] + x[e[1]] * x[e[1]] + x[e[2]] * x[e[2]] + x[e[3]] * x[e[3]];
-        if (!(square > 0) || !std::isfinite(square)) return false;
-        if (std::abs(square - 1) <= 4 * k_epsilon) continue;  // dividing again would only shuffle round-off
-        const double norm = std::sqrt(square);
-        for (const std::size_t i : e) x[i] /= norm;
-    }
-    return true;
+    return part_ != Part::coordinates || normalise_quaternions(*motion_, x);
 }
 
 ProjectReport Projector::finish(std::span<const double> x, ProjectReport report, bool converged) const {

@@ -35,6 +35,9 @@ struct ProjectOptions {
 inline constexpr ProjectOptions k_project_start{60, true};
 inline constexpr ProjectOptions k_project_step{6, false};
 
+// brings the quaternions among the coordinates to unit norm; false for one that has no direction
+[[nodiscard]] bool normalise_quaternions(const Motion& motion, std::span<double> x);
+
 class Projector {
 public:
     enum class Part { coordinates, speeds };  // of the state: what is corrected

@@ -63,8 +63,10 @@ void RowWatch::take(Sample& sample, const EvalReport& report) const {
 }
 
 const RowWatch::Sample& RowWatch::sample_at(Integrator& integrator, double t, Sample& sample) {
-    integrator.dense(t, state_);
-    take(sample, velocity_.measure(t, state_).evaluation);
+    if (integrator.dense(t, state_))
+        take(sample, velocity_.measure(t, state_).evaluation);
+    else
+        sample.known = false;
     return sample;
 }
 
@@ -193,8 +195,7 @@ RowFinding RowWatch::look_along(Integrator& integrator) {
 RowFinding RowWatch::look_ahead(Integrator& integrator) {
     constexpr double k_beginning = 1e-4;  // of the step: what the state does there, continued
     const double t0 = integrator.t_previous(), t1 = integrator.t();
-    integrator.dense(t0, other_state_);
-    integrator.dense(t0 + k_beginning * (t1 - t0), state_);
+    if (!integrator.dense(t0, other_state_) || !integrator.dense(t0 + k_beginning * (t1 - t0), state_)) return {};
     for (std::size_t i = 0; i < state_.size(); ++i) state_[i] = other_state_[i] + (state_[i] - other_state_[i]) / k_beginning;
     take(trial_, velocity_.measure(t1, state_).evaluation);
     if (!comparable(trial_, after_)) return {};

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "base/error.hpp"
 #include "base/number_format.hpp"
 #include "sim/dormand_prince.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
+#include "sim/reduction.hpp"
 
 namespace appell {
 
@@ -21,6 +23,8 @@ namespace {
 constexpr double k_least_pivot = 1e-10;
 // without projection redundant rows drift apart; only a gross contradiction stops the run then
 constexpr double k_gross_inconsistency = 1e-3;
+// scaled residuals of rows that follow from the others are round-off, times what the others leave of it
+constexpr double k_rows_follow = 1e-9;
 // steps after which the pace of the run is looked at
 constexpr std::size_t k_stall_window = 20'000;
 // changes of start values below this are round-off, not news
@@ -96,6 +100,13 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
         refuse("the number of rows", rows.count(), "at most " + std::to_string(o.max_rows));
 }
 
+// all of x, or its independent entries where the motion says which
+std::unique_ptr<Integrator> make_integrator(const Motion& motion, FirstOrderSystem& rate, const SimulateOptions& options) {
+    const IntegratorOptions tolerances{options.rtol, options.atol, options.max_step, 0};
+    if (motion.reduction) return std::make_unique<ReducedIntegrator>(motion, rate, tolerances);
+    return std::make_unique<DormandPrince>(rate, tolerances);
+}
+
 class Run {
 public:
     Run(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
@@ -106,7 +117,9 @@ public:
           progress_(progress),
           rows_(options),
           rate_(motion),
-          integrator_(rate_, {options.rtol, options.atol, options.max_step, 0}),
+          owned_integrator_(make_integrator(motion, rate_, options)),
+          integrator_(*owned_integrator_),
+          project_(options.project && !motion.reduction),
           observe_(motion, motion.observe),
           position_(motion, motion.position, Projector::Part::coordinates),
           velocity_(motion, motion.velocity, Projector::Part::speeds),
@@ -153,10 +166,11 @@ private:
         summary_.rank = velocity_rank_ = velocity_.measure(t0, x).evaluation.rank;
         if (const RowFinding found = watch_.start(t0, x); found.loss != RowLoss::none) return lose(found);
         if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
-            return stop(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::start_not_finite);
+            return stop(rate_failure(integrator_.rate_status(), EndReason::start_not_finite));
         // NOTE: the first step is sought with evaluations elsewhere; the report must be that of the start
         if (const RateStatus status = rate_.rate(t0, x, row_state_); status != RateStatus::ok)
-            return stop(status == RateStatus::singular ? singular() : EndReason::start_not_finite);
+            return stop(rate_failure(status, EndReason::start_not_finite));
+        std::copy(integrator_.x().begin(), integrator_.x().end(), x.begin());
         rate_rank_ = rate_.report().rank;
         summary_.redundant |= rate_.report().redundant;
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, rate_.report().smallest_pivot);
@@ -197,6 +211,11 @@ private:
         return true;
     }
 
+    EndReason rate_failure(RateStatus status, EndReason not_finite) {
+        if (status == RateStatus::partition) return EndReason::singular_partition;
+        return status == RateStatus::singular ? singular() : not_finite;
+    }
+
     EndReason singular() {
         const EvalReport& report = rate_.report();
         summary_.singular_column = report.singular_column;
@@ -232,7 +251,7 @@ private:
         return stop(EndReason::inconsistent_constraints);
     }
 
-    // The last step, or a row inside it, can not be projected: it may have been too bold for Newton's iteration, so that a
+    // The last step, or a row inside it, can not be projected or completed: it may have been too bold for Newton's iteration, so that a
     // shorter one is tried. True when there is one; when not, the run ends, and what the rows of A look like along the step says
     // why.
     bool try_shorter() {
@@ -241,7 +260,7 @@ private:
         if (integrator_.retreat()) return true;
         if (found.loss != RowLoss::none) return lose(found);
         if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
-        return stop(EndReason::projection_failed);
+        return stop(motion_.reduction ? EndReason::singular_partition : EndReason::projection_failed);
     }
 
     bool loop() {
@@ -253,16 +272,16 @@ private:
                 case StepStatus::ok: break;
                 case StepStatus::step_too_small: return collapse(EndReason::step_too_small);
                 case StepStatus::rate_failed:
-                    return collapse(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
+                    return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             }
             const double t = integrator_.t();
             std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
             bool moved = false;
-            if (options_.project && !project(t, state_, &moved)) {
+            if (project_ && !project(t, state_, &moved)) {
                 if (try_shorter()) continue;
                 return false;
             }
-            if (!options_.project) last_velocity_ = velocity_.measure(t, state_).evaluation;
+            if (!project_) last_velocity_ = velocity_.measure(t, state_).evaluation;
             if (const RowFinding found = watch_.look(integrator_); found.loss != RowLoss::none) {
                 if (!found.certain && matters(t) && integrator_.retreat()) continue;
                 return lose(found);
@@ -271,8 +290,8 @@ private:
                 if (try_shorter()) continue;
                 return false;
             }
-            if (options_.project && integrator_.replace_state(state_, moved) != StepStatus::ok)
-                return collapse(integrator_.rate_status() == RateStatus::singular ? singular() : EndReason::not_finite);
+            if (project_ && integrator_.replace_state(state_, moved) != StepStatus::ok)
+                return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             if (!still_sound()) return false;
             watch_.accept(state_);
             std::copy(state_.begin(), state_.end(), accepted_.begin());
@@ -338,8 +357,14 @@ private:
         }
         summary_.smallest_pivot = std::min(summary_.smallest_pivot, pivot);
         if (lost || (watch_pivots_ && pivot < k_least_pivot)) return lose(RowLoss::dependent, constraint);
-        if (rate.status == EvalStatus::inconsistent_rows && (options_.project || rate.inconsistency > k_gross_inconsistency))
+        if (rate.status == EvalStatus::inconsistent_rows &&
+            (project_ || motion_.reduction || rate.inconsistency > k_gross_inconsistency))
             return contradict();
+        // rows that were redundant at the start had no part in the choice of dependent entries: do they still follow?
+        if (motion_.reduction && summary_.redundant &&
+            !(std::max(position_.measure(integrator_.t(), state_).scaled, velocity_.measure(integrator_.t(), state_).scaled) <
+              k_rows_follow))
+            return stop(EndReason::singular_partition);
         return true;
     }
 
@@ -349,8 +374,8 @@ private:
         const double direction = options_.t1 < options_.t0 ? -1 : 1;
         while (!rows_.done() && direction * (t - rows_.next()) > 0) {
             const double t_row = rows_.next();
-            integrator_.dense(t_row, row_state_);
-            if (options_.project && !project(t_row, row_state_, nullptr)) return false;
+            if (!integrator_.dense(t_row, row_state_)) return false;
+            if (project_ && !project(t_row, row_state_, nullptr)) return false;
             write_row(t_row, row_state_);
             reach(t_row, row_state_);
             rows_.advance();
@@ -387,7 +412,9 @@ private:
     const Progress& progress_;
     RowTimes rows_;
     MotionRate rate_;
-    DormandPrince integrator_;
+    std::unique_ptr<Integrator> owned_integrator_;
+    Integrator& integrator_;
+    const bool project_;  // states along the run; a reduced state is on the constraints by itself
     MotionProgram observe_;
     OutputRange row_;
     Projector position_, velocity_;

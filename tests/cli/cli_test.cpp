@@ -257,6 +257,28 @@ TEST_F(Cli, AnotherRunLeavesNoPlotsOfTheLast) {
     EXPECT_EQ(read("o/notes.txt"), "mine");
 }
 
+TEST_F(Cli, MinimalNamesWhatItIntegrates) {
+    const Outcome text = call("run " + model("sliding_particle") + " --until 1 --formulation minimal --out o", false);
+    ASSERT_EQ(text.code, 0) << text.out;
+    EXPECT_NE(text.out.find("\n  independent  coordinates x; speeds u1\n"), std::string::npos) << text.out;
+    const nlohmann::json summary = nlohmann::json::parse(read("o/summary.json"));
+    EXPECT_EQ(summary["independent"]["coordinates"], nlohmann::json({"x"}));
+    EXPECT_EQ(summary["independent"]["speeds"], nlohmann::json({"u1"}));
+    EXPECT_EQ(summary["options"]["stabilize"], "none");
+    EXPECT_EQ(summary["projections"], 0);
+    // the other formulations integrate everything, and say nothing of it
+    const Outcome whole = call("run " + model("sliding_particle") + " --until 1 --out o", false);
+    EXPECT_EQ(whole.out.find("independent"), std::string::npos) << whole.out;
+    EXPECT_FALSE(nlohmann::json::parse(read("o/summary.json")).contains("independent"));
+    // an end before the end: exit code 1, files written, the names told
+    const Outcome ended = call("run " + model("skate") + " --formulation minimal --out s");
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_NE(ended.out.find("error[E0817]: the independent speeds x', theta' do not determine the others at t = 1.5"),
+              std::string::npos)
+        << ended.out;
+    EXPECT_EQ(nlohmann::json::parse(read("s/summary.json"))["reason"], "singular_partition");
+}
+
 TEST_F(Cli, OptionsReplaceThePlan) {
     const Outcome run =
         call("run " + model("simple_pendulum") + " --until 1 --every 0.25 --rtol 1e-6 --set l=2 --set theta=0.5 --json --out o",

@@ -97,6 +97,10 @@ std::vector<BadModel> bad_models() {
     add(Code::E0725, particle("actuator F: force on P along N.x\nservo s: x' = 1 by F\nnonideal s: force on P = -N.x"));
     add(Code::E0405, particle("constraint c: x' = y'\noutput a = dt(matrix(A, 1, 1)*lambda(c))"));
     add(Code::E0817, particle("constraint c: y' = 0\nindependent y'\nrun formulation minimal"));
+    add(Code::E0817, particle("constraint c: y = 0\nindependent y'\nrun formulation minimal"));
+    // x is solved for, being all of the row's gradient at the start; at the lowest point it has no part in it
+    add(Code::E0817, particle("gravity -g*N.y\nconstraint c: x^2 + y^2 = 1 m^2\nrun for 2 s, every 0.01 s, formulation minimal"))
+        .keeps_rows = true;
     add(Code::E0818, particle("actuator F: force on P along N.y\nservo s: x' = 1 by F"));
     add(Code::E0819, rough_rod("2"));
     add(Code::E0715, particle("constraint a: x' = 0\nconstraint b: y' = 0")).read.limits.solve_entries = 3;

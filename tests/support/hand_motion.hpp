@@ -2,6 +2,7 @@
 // velocity rows psi(q, u, t). Everything else follows by differentiation, so that tests of `sim` need nothing above `tape`.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,62 @@ inline std::vector<NodeId> scaled(HandModel& m, const std::vector<NodeId>& rows,
     return out;
 }
 
+// the time derivative with u held: the part of a row's rate that does not contain u'
+inline TimeDerivative rate_bias(HandModel& m) {
+    TimeDerivative along(m.g);
+    along.set_rate(m.t, m.g.constant(1));
+    for (std::size_t i = 0; i < m.q.size(); ++i) along.set_rate(m.q[i], m.g.symbol_node(m.u[i]));
+    return along;
+}
+
+// the position rows differentiated, then the velocity rows
+inline std::vector<NodeId> velocity_rows(HandModel& m) {
+    TimeDerivative along = rate_bias(m);
+    std::vector<NodeId> rows;
+    for (const NodeId phi : m.position) rows.push_back(along(phi));
+    rows.insert(rows.end(), m.velocity.begin(), m.velocity.end());
+    return rows;
+}
+
+inline NodeId squares(HandModel& m, const std::vector<NodeId>& terms) {
+    NodeId sum = m.g.constant(0);
+    for (const NodeId term : terms) sum = m.g.add(sum, m.g.mul(term, term));
+    return sum;
+}
+
+// the rows of one level for the dependent symbols, which stand in x from `first` on
+inline DependentRows dependent_rows(HandModel& m, const std::vector<NodeId>& rows, const std::vector<SymbolId>& symbols,
+                                    const std::vector<std::size_t>& dependent, std::size_t first) {
+    DependentRows out;
+    out.count = rows.size();
+    if (rows.empty()) return out;
+    const SparseMatrix A = jacobian(m.g, rows, symbols);
+    std::vector<NodeId> residual, entries, moves;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::vector<NodeId> row;
+        for (const SparseEntry& e : A.entries)
+            if (e.row == i) row.push_back(e.value);
+        const NodeId length = m.g.make(Op::Sqrt, squares(m, row));
+        residual.push_back(m.g.div(rows[i], length));
+        for (const std::size_t j : dependent) {
+            const NodeId slope = A.find(i, j);
+            entries.push_back(slope.valid() ? m.g.div(slope, length) : m.g.constant(0));
+        }
+    }
+    for (std::size_t k = 0; k < dependent.size(); ++k) {
+        out.moves.push_back({first + dependent[k], k});
+        moves.push_back(m.g.constant(1));
+    }
+    std::vector<SymbolId> inputs{m.t};
+    inputs.insert(inputs.end(), m.q.begin(), m.q.end());
+    inputs.insert(inputs.end(), m.u.begin(), m.u.end());
+    const NodeId size2 = first == 0 ? m.g.constant(1) : squares(m, nodes(m, m.u));
+    out.program = lower_program(
+        m.g,
+        {inputs, {}, {{"residual", residual}, {"jacobian", entries}, {"moves", moves}, {"scaled", scaled(m, rows, A, size2)}}});
+    return out;
+}
+
 inline std::vector<NodeId> negated(HandModel& m, std::vector<NodeId> rows) {
     for (NodeId& row : rows) row = m.g.neg(row);
     return rows;
@@ -76,12 +133,8 @@ inline Motion build_motion(HandModel& m) {
     using namespace detail;
     Graph& g = m.g;
     const std::size_t n = m.q.size();
-    TimeDerivative along(g);  // with u held: the part of a row's rate that does not contain u'
-    along.set_rate(m.t, g.constant(1));
-    for (std::size_t i = 0; i < n; ++i) along.set_rate(m.q[i], g.symbol_node(m.u[i]));
-    std::vector<NodeId> rows;
-    for (const NodeId phi : m.position) rows.push_back(along(phi));
-    rows.insert(rows.end(), m.velocity.begin(), m.velocity.end());
+    TimeDerivative along = rate_bias(m);
+    const std::vector<NodeId> rows = velocity_rows(m);
     const SparseMatrix A = jacobian(g, rows, m.u), phi_q = jacobian(g, m.position, m.q);
     std::vector<NodeId> b;
     for (const NodeId row : rows) b.push_back(g.neg(along(row)));
@@ -89,8 +142,7 @@ inline Motion build_motion(HandModel& m) {
     inputs.insert(inputs.end(), m.q.begin(), m.q.end());
     inputs.insert(inputs.end(), m.u.begin(), m.u.end());
     const std::vector<NodeId> none(n, g.constant(0));
-    NodeId speed2 = g.constant(0);
-    for (std::size_t i = 0; i < n; ++i) speed2 = g.add(speed2, g.mul(g.symbol_node(m.u[i]), g.symbol_node(m.u[i])));
+    const NodeId speed2 = squares(m, nodes(m, m.u));
 
     Motion motion;
     motion.coordinates = motion.speeds = n;
@@ -115,6 +167,24 @@ inline Motion build_motion(HandModel& m) {
         const ProgramSpec spec{inputs, {s}, {{"residual", rows}, {"scaled", scaled(m, rows, A, speed2)}, {"du", nodes(m, s.x)}}};
         motion.velocity = lower_program(g, spec);
     }
+    return motion;
+}
+
+// the same motion, of which only the independent coordinates and speeds are integrated
+inline Motion build_reduced_motion(HandModel& m, const std::vector<std::size_t>& dependent_q,
+                                   const std::vector<std::size_t>& dependent_u) {
+    Motion motion = build_motion(m);
+    Reduction& reduction = motion.reduction.emplace();
+    const auto depends = [](const std::vector<std::size_t>& v, std::size_t i) {
+        return std::find(v.begin(), v.end(), i) != v.end();
+    };
+    const std::size_t n = m.q.size();
+    for (std::size_t i = 0; i < n; ++i)
+        if (!depends(dependent_q, i)) reduction.independent.push_back(i);
+    for (std::size_t i = 0; i < n; ++i)
+        if (!depends(dependent_u, i)) reduction.independent.push_back(n + i);
+    reduction.position = detail::dependent_rows(m, m.position, m.q, dependent_q, 0);
+    reduction.velocity = detail::dependent_rows(m, detail::velocity_rows(m), m.u, dependent_u, n);
     return motion;
 }
 

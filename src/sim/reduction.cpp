@@ -1,0 +1,261 @@
+// See reduction.hpp.
+#include "sim/reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/error.hpp"
+#include "sim/project.hpp"
+
+namespace appell {
+
+namespace {
+
+constexpr double k_epsilon = std::numeric_limits<double>::epsilon();
+// a start where the dependent entries have less than this share in the rows is no start: ten digits would be lost at once
+constexpr double k_least_share = 1e-10;
+// what the share may lose against the start: an error of the independent entries then is a thousand times as large in the
+// dependent ones as it was at first
+constexpr double k_worn = 1e-3;
+// of one correction to the one before; see the head of reduction.hpp
+constexpr double k_contraction = 0.25;
+// a residual that is this small against its terms is their rounding
+constexpr double k_round_off = 32 * k_epsilon;
+// and where corrections no longer shrink, so is this one: rows may be long sums
+constexpr double k_good_enough = 2e-13;
+constexpr int k_most_corrections = 10;
+
+}  // namespace
+
+// ---------------------------------------------------------------- the dependent entries
+
+DependentEntries::DependentEntries(const Motion& motion, const DependentRows& rows, const Program& correction)
+    : motion_(motion), rows_(rows), program_(motion, rows.program), correction_(motion, correction) {
+    const std::size_t n = rows.count;
+    if (n == 0) return;
+    const Program& program = rows.program;
+    residual_ = program.output("residual");
+    jacobian_ = program.output("jacobian");
+    moves_ = program.output("moves");
+    scaled_ = program.output("scaled");
+    const auto size = [](const OutputRange& range) { return range.end - range.begin; };
+    if (size(residual_) != n || size(scaled_) != n || size(jacobian_) != n * n || size(moves_) != rows.moves.size())
+        throw Error("the outputs of the dependent rows do not have the sizes of the reduction");
+    lu_.resize(n * n);
+    step_.resize(n);
+    work_.resize(n);
+    row_order_.resize(n);
+    column_order_.resize(n);
+}
+
+// LU of the jacobian with complete pivoting; its smallest pivot, with the sign of the determinant
+double DependentEntries::factor() {
+    const std::size_t n = rows_.count;
+    const std::span<const double> jacobian = program_.output(jacobian_);
+    std::copy(jacobian.begin(), jacobian.end(), lu_.begin());
+    std::iota(row_order_.begin(), row_order_.end(), std::size_t{0});
+    std::iota(column_order_.begin(), column_order_.end(), std::size_t{0});
+    bool negative = false;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t row = k, column = k;
+        for (std::size_t i = k; i < n; ++i)
+            for (std::size_t j = k; j < n; ++j)
+                if (std::abs(lu_[i * n + j]) > std::abs(lu_[row * n + column])) row = i, column = j;
+        if (row != k) {
+            std::swap_ranges(&lu_[k * n], &lu_[k * n] + n, &lu_[row * n]);
+            std::swap(row_order_[k], row_order_[row]);
+            negative = !negative;
+        }
+        if (column != k) {
+            for (std::size_t i = 0; i < n; ++i) std::swap(lu_[i * n + k], lu_[i * n + column]);
+            std::swap(column_order_[k], column_order_[column]);
+            negative = !negative;
+        }
+        const double pivot = lu_[k * n + k];
+        if (pivot == 0) return 0;
+        negative ^= pivot < 0;
+        smallest = std::min(smallest, std::abs(pivot));
+        for (std::size_t i = k + 1; i < n; ++i) {
+            const double factor = lu_[i * n + k] / pivot;
+            lu_[i * n + k] = factor;
+            for (std::size_t j = k + 1; j < n; ++j) lu_[i * n + j] -= factor * lu_[k * n + j];
+        }
+    }
+    return negative ? -smallest : smallest;
+}
+
+// one Newton correction, with the factors at x
+void DependentEntries::correct(std::span<double> x) {
+    const std::size_t n = rows_.count;
+    const std::span<const double> residual = program_.output(residual_), moves = program_.output(moves_);
+    for (std::size_t i = 0; i < n; ++i) {
+        work_[i] = -residual[row_order_[i]];
+        for (std::size_t j = 0; j < i; ++j) work_[i] -= lu_[i * n + j] * work_[j];
+    }
+    for (std::size_t i = n; i-- > 0;) {
+        for (std::size_t j = i + 1; j < n; ++j) work_[i] -= lu_[i * n + j] * work_[j];
+        work_[i] /= lu_[i * n + i];
+    }
+    for (std::size_t i = 0; i < n; ++i) step_[column_order_[i]] = work_[i];
+    moved_ = 0;
+    for (std::size_t k = 0; k < moves.size(); ++k) {
+        const double change = moves[k] * step_[rows_.moves[k].direction];
+        double& entry = x[rows_.moves[k].entry];
+        entry += change;
+        if (change != 0) moved_ = std::max(moved_, std::abs(change / entry));
+    }
+}
+
+RateStatus DependentEntries::start(double t, std::span<const double> x) {
+    if (rows_.count == 0) return RateStatus::ok;
+    if (program_.run(t, x).status != EvalStatus::ok) return RateStatus::not_finite;
+    const double pivot = factor();
+    if (!(std::abs(pivot) > k_least_share)) return RateStatus::partition;
+    const EvalReport all = correction_.run(t, x);
+    if (all.redundant) correction_.limit_rank(all.rank);
+    least_share_ = k_worn * pivot / all.smallest_pivot;
+    return RateStatus::ok;
+}
+
+// Rows that become dependent leave no partition a large pivot: that is not this one's failure, and is found elsewhere.
+bool DependentEntries::worn(double pivot, double t, std::span<const double> x) {
+    if (!(pivot * least_share_ > 0)) return true;
+    const double size = std::abs(pivot), least = std::abs(least_share_);
+    if (size >= least) return false;  // no pivot of rows of unit length is above one
+    return !(size >= least * correction_.run(t, x).smallest_pivot);
+}
+
+RateStatus DependentEntries::solve(double t, std::span<double> x) {
+    if (rows_.count == 0) return RateStatus::ok;
+    double previous = 0;  // size of the correction before
+    for (int corrections = 0; corrections < k_most_corrections; ++corrections) {
+        if (program_.run(t, x).status != EvalStatus::ok) return RateStatus::not_finite;
+        double worst = 0;
+        for (const double scaled : program_.output(scaled_)) worst = std::max(worst, std::abs(scaled));
+        const double pivot = factor();
+        if (worn(pivot, t, x)) return RateStatus::partition;
+        correct(x);
+        if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
+        double size = 0;
+        for (const double s : step_) size = std::max(size, std::abs(s));
+        if (worst <= k_round_off || moved_ <= k_epsilon) return RateStatus::ok;
+        if (corrections > 0) {
+            const double ratio = size / previous;
+            if (!(ratio <= k_contraction)) return worst <= k_good_enough ? RateStatus::ok : RateStatus::partition;
+            // convergence is quadratic: the next correction is by ratio^2 smaller than this one. Where that is below rounding
+            // there is no need to look.
+            if (ratio * ratio * moved_ <= 0.25 * k_epsilon) return RateStatus::ok;
+        }
+        previous = size;
+    }
+    return RateStatus::partition;
+}
+
+// ---------------------------------------------------------------- the rate
+
+ReducedRate::ReducedRate(const Motion& motion, FirstOrderSystem& whole)
+    : motion_(motion),
+      whole_(whole),
+      independent_(motion.reduction.value().independent),
+      position_(motion, motion.reduction->position, motion.position),
+      velocity_(motion, motion.reduction->velocity, motion.velocity) {
+    for (std::vector<double>* v : {&guess_x_, &guess_xd_, &x_, &xd_}) v->resize(motion.states());
+    for (const std::size_t entry : independent_)
+        if (entry >= motion.states()) throw Error("an independent entry is not in the state");
+}
+
+void ReducedRate::take_independent(std::span<const double> x, std::span<double> y) const {
+    for (std::size_t k = 0; k < independent_.size(); ++k) y[k] = x[independent_[k]];
+}
+
+void ReducedRate::set_guess(double t, std::span<const double> x, std::span<const double> xd) {
+    guess_t_ = t;
+    std::copy(x.begin(), x.end(), guess_x_.begin());
+    std::copy(xd.begin(), xd.end(), guess_xd_.begin());
+}
+
+RateStatus ReducedRate::start(double t, std::span<const double> x) {
+    std::fill(xd_.begin(), xd_.end(), 0.0);
+    set_guess(t, x, xd_);
+    for (DependentEntries* level : {&position_, &velocity_})
+        if (const RateStatus status = level->start(t, x); status != RateStatus::ok) return status;
+    return RateStatus::ok;
+}
+
+RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<double> x) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = guess_x_[i] + (t - guess_t_) * guess_xd_[i];
+    for (std::size_t k = 0; k < independent_.size(); ++k) x[independent_[k]] = y[k];
+    if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
+    for (DependentEntries* level : {&position_, &velocity_})
+        if (const RateStatus status = level->solve(t, x); status != RateStatus::ok) return status;
+    return RateStatus::ok;
+}
+
+RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<double> yd) {
+    RateStatus status = complete(t, y, x_);
+    if (status == RateStatus::ok) status = whole_.rate(t, x_, xd_);
+    if (status == RateStatus::ok) take_independent(xd_, yd);
+    return status;
+}
+
+// ---------------------------------------------------------------- the integrator
+
+ReducedIntegrator::ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, const IntegratorOptions& options)
+    : rate_(motion, whole), inner_(rate_, options), corrects_independent_(!motion.quaternions.empty()) {
+    for (std::vector<double>* v : {&x_, &xd_, &x_previous_, &xd_previous_}) v->resize(motion.states());
+    y_.resize(rate_.size());
+    yd_.resize(rate_.size());
+}
+
+void ReducedIntegrator::keep_last_evaluation() {
+    std::copy(rate_.x().begin(), rate_.x().end(), x_.begin());
+    std::copy(rate_.xd().begin(), rate_.xd().end(), xd_.begin());
+}
+
+StepStatus ReducedIntegrator::start(double t, std::span<const double> x, double t_end) {
+    rate_.take_independent(x, y_);
+    start_ = rate_.start(t, x);
+    if (start_ == RateStatus::ok) start_ = rate_.rate(t, y_, yd_);
+    if (start_ != RateStatus::ok) return StepStatus::rate_failed;
+    keep_last_evaluation();
+    rate_.set_guess(t, x_, xd_);
+    return inner_.start(t, y_, t_end);
+}
+
+StepStatus ReducedIntegrator::step() {
+    rate_.set_guess(inner_.t(), x_, xd_);
+    const StepStatus status = inner_.step();
+    if (status != StepStatus::ok) return status;
+    // the last evaluation of an accepted step is the one at its end
+    std::swap(x_, x_previous_);
+    std::swap(xd_, xd_previous_);
+    keep_last_evaluation();
+    if (!corrects_independent_) return status;
+    // NOTE: the rate stays: it was taken at the entries put right, and these are put right to themselves
+    rate_.take_independent(x_, y_);
+    return inner_.replace_state(y_, false);
+}
+
+bool ReducedIntegrator::retreat() {
+    std::swap(x_, x_previous_);
+    std::swap(xd_, xd_previous_);
+    return inner_.retreat();
+}
+
+bool ReducedIntegrator::dense(double t, std::span<double> x) {
+    return inner_.dense(t, y_) && rate_.complete(t, y_, x) == RateStatus::ok;
+}
+
+StepStatus ReducedIntegrator::replace_state(std::span<const double> x, bool rate_too) {
+    std::copy(x.begin(), x.end(), x_.begin());
+    rate_.take_independent(x, y_);
+    const StepStatus status = inner_.replace_state(y_, rate_too);
+    if (rate_too && status == StepStatus::ok) keep_last_evaluation();
+    return status;
+}
+
+}  // namespace appell

@@ -1,0 +1,113 @@
+// The reduced state of `minimal` (000 secs. 2-4): only the independent entries of x = (q, u) are integrated. The dependent ones
+// solve the position rows, then the velocity rows themselves, so that the constraints hold to round-off at every stage and in
+// every row, and nothing drifts.
+//
+// Newton's method sets out from a guess: the state of the last accepted step, moved on along its rate. So the rate is a function
+// of (t, independent entries, guess) and of nothing else. Each correction must be at most a quarter of the one before: by the
+// theorem of Newton and Kantorovich there is then one solution near the guess, that of the branch the start values are on. Rows that are affine
+// in the dependent entries are solved by the first correction; the second takes its rounding away. What can not be solved so is
+// no rate: the step is shortened, and where no step is short enough the run ends.
+//
+// A partition fails where the dependent entries lose their share in some row: the jacobian of the rows along them becomes
+// singular although the rows do not. Errors of the independent entries then grow without bound in the dependent ones. The rate
+// ends where the smallest pivot, compared with that of the rows along all directions, has lost three digits against the start, or
+// the determinant has changed its sign.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/dormand_prince.hpp"
+#include "sim/integrator.hpp"
+#include "sim/motion.hpp"
+#include "sim/motion_program.hpp"
+
+namespace appell {
+
+// The dependent entries of one level.
+class DependentEntries {
+public:
+    // `correction`: the program of the motion that corrects all entries of this level
+    DependentEntries(const Motion& motion, const DependentRows& rows, const Program& correction);
+
+    // takes the measure of the partition at a state on the rows, for later states to be compared with
+    [[nodiscard]] RateStatus start(double t, std::span<const double> x);
+    // from the guess in x to the solution
+    [[nodiscard]] RateStatus solve(double t, std::span<double> x);
+
+private:
+    double factor();
+    [[nodiscard]] bool worn(double pivot, double t, std::span<const double> x);
+    void correct(std::span<double> x);
+
+    const Motion& motion_;
+    const DependentRows& rows_;
+    MotionProgram program_, correction_;
+    OutputRange residual_, jacobian_, moves_, scaled_;
+    std::vector<double> lu_, step_, work_;
+    std::vector<std::size_t> row_order_, column_order_;
+    double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant
+    double moved_ = 0;        // largest relative change of an entry by the last correction
+};
+
+// The rate of the independent entries: the dependent ones solved for, then the rate of all of x.
+class ReducedRate final : public FirstOrderSystem {
+public:
+    ReducedRate(const Motion& motion, FirstOrderSystem& whole);
+
+    [[nodiscard]] std::size_t size() const override { return independent_.size(); }
+    [[nodiscard]] RateStatus rate(double t, std::span<const double> y, std::span<double> yd) override;
+
+    [[nodiscard]] RateStatus start(double t, std::span<const double> x);
+    // the guess of all evaluations from now on
+    void set_guess(double t, std::span<const double> x, std::span<const double> xd);
+    // all of x, from its independent entries
+    [[nodiscard]] RateStatus complete(double t, std::span<const double> y, std::span<double> x);
+    void take_independent(std::span<const double> x, std::span<double> y) const;
+
+    // of the last evaluation
+    [[nodiscard]] std::span<const double> x() const { return x_; }
+    [[nodiscard]] std::span<const double> xd() const { return xd_; }
+
+private:
+    const Motion& motion_;
+    FirstOrderSystem& whole_;
+    std::span<const std::size_t> independent_;
+    DependentEntries position_, velocity_;
+    double guess_t_ = 0;
+    std::vector<double> guess_x_, guess_xd_;
+    std::vector<double> x_, xd_;
+};
+
+// Integrates the independent entries and shows all of x.
+class ReducedIntegrator final : public Integrator {
+public:
+    // the motion has a reduction
+    ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, const IntegratorOptions& options);
+
+    [[nodiscard]] StepStatus start(double t, std::span<const double> x, double t_end) override;
+    [[nodiscard]] StepStatus step() override;
+    [[nodiscard]] bool retreat() override;
+    [[nodiscard]] bool dense(double t, std::span<double> x) override;
+    [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
+
+    [[nodiscard]] double t() const override { return inner_.t(); }
+    [[nodiscard]] double t_previous() const override { return inner_.t_previous(); }
+    [[nodiscard]] bool at_end() const override { return inner_.at_end(); }
+    [[nodiscard]] std::span<const double> x() const override { return x_; }
+    [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_.rate_status(); }
+    [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_.statistics(); }
+
+private:
+    void keep_last_evaluation();
+
+    ReducedRate rate_;
+    DormandPrince inner_;
+    RateStatus start_ = RateStatus::ok;
+    bool corrects_independent_;  // quaternions are integrated whole, and put right with the dependent entries
+    std::vector<double> x_, xd_, x_previous_, xd_previous_;
+    std::vector<double> y_, yd_;
+};
+
+}  // namespace appell
