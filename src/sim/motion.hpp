@@ -59,6 +59,9 @@ struct Motion {
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
 
+    // the programs that bring start values onto the constraints
+    [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }
+    [[nodiscard]] const Program& for_start_velocity() const { return start_velocity.outputs.empty() ? velocity : start_velocity; }
     [[nodiscard]] std::size_t states() const { return coordinates + speeds; }
     [[nodiscard]] std::size_t inputs() const { return 1 + states() + parameters.size(); }
 };
