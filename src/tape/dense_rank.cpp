@@ -6,6 +6,12 @@
 
 namespace appell {
 
+namespace {
+
+const Digits50 k_round_off = 1e-42;  // of the largest entry of a matrix
+
+}  // namespace
+
 DenseRank::DenseRank(std::vector<Digits50> entries, std::size_t columns, const Digits50& bar)
     : columns_(columns), a_(std::move(entries)) {
     if (columns_ == 0) {
@@ -14,11 +20,15 @@ DenseRank::DenseRank(std::vector<Digits50> entries, std::size_t columns, const D
     }
     const std::size_t rows = a_.size() / columns_;
     std::vector<std::size_t> order(rows);
+    Digits50 overall(0);
+    for (const Digits50& x : a_) overall = std::max(overall, Digits50(abs(x)));
     for (std::size_t i = 0; i < rows; ++i) {
         order[i] = i;
         Digits50 largest(0);
         for (std::size_t j = 0; j < columns_; ++j) largest = std::max(largest, Digits50(abs(a_[i * columns_ + j])));
-        for (std::size_t j = 0; j < columns_ && largest > 0; ++j) a_[i * columns_ + j] /= largest;
+        // a row of round-off must not be blown up to a row of numbers
+        const bool zero = !(largest > k_round_off * overall);
+        for (std::size_t j = 0; j < columns_; ++j) a_[i * columns_ + j] = zero ? Digits50(0) : a_[i * columns_ + j] / largest;
     }
     std::vector<bool> taken(columns_, false);
     Digits50 first(0);
