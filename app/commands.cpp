@@ -18,6 +18,7 @@
 #include "base/number_format.hpp"
 #include "gallery.hpp"
 #include "model_files.hpp"
+#include "report/diagnosis_lines.hpp"
 #include "report/files.hpp"
 #include "report/force_lines.hpp"
 #include "report/run_files.hpp"
@@ -239,6 +240,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                  {"independent_rows", found->rank},
                  {"freedoms", found->freedoms},
                  {"constraint_forces", Json::parse(constraint_forces_json(*d.dynamics))},
+                 {"diagnosis", Json::parse(diagnosis_json(*d.dynamics, found->diagnosis))},
                  {"certificate", certificate_json(found->certificate)},
                  {"claims", claims_json(found->claims)},
                  {"diagnostics", Json::parse(diagnostics_json(d.diagnostics, d.sources))}};
@@ -259,6 +261,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    plural(found->speeds, "speed"), plural(found->rank, "independent row"));
         if (rows > 0) fmt::print("  constraint forces\n{}", constraint_forces_text(*d.dynamics));
+        fmt::print("{}", diagnosis_text(*d.dynamics, found->diagnosis));
         show(found->certificate);
         show(found->claims);
     }

@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "expr/evaluate.hpp"
-#include "tape/scalars.hpp"
+#include "tape/evaluate_wide.hpp"
 
 namespace appell {
 

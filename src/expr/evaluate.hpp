@@ -87,4 +87,7 @@ std::vector<T> evaluate(const Graph& g, std::span<const NodeId> roots, std::span
     return out;
 }
 
+extern template std::vector<double> evaluate<double>(const Graph& g, std::span<const NodeId> roots,
+                                                     std::span<const double> values);
+
 }  // namespace appell

@@ -217,6 +217,7 @@ void Elaborator::elaborate(Entity& entity) {
         case EntityKind::point: elaborate_point(entity); break;
         case EntityKind::body: elaborate_body_name(entity); break;
         case EntityKind::constraint: elaborate_constraint(entity); break;
+        case EntityKind::condition: elaborate_condition(entity); break;
         case EntityKind::actuator: elaborate_actuator(entity); break;
         case EntityKind::output: elaborate_output(entity); break;
         case EntityKind::newtonian:
@@ -258,6 +259,7 @@ void Elaborator::elaborate_rest() {
             elaborate_claim(instance);
             flush_attempt();
         }
+    each(StatementKind::imply, &Elaborator::elaborate_imply);
     each(StatementKind::start, &Elaborator::elaborate_start);
     each(StatementKind::run, &Elaborator::elaborate_run);
     each(StatementKind::plot, &Elaborator::elaborate_plot);

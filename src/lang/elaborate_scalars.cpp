@@ -156,7 +156,8 @@ Value Elaborator::entity_value(Entity& entity, int primes, Span span, const Plac
             if (value.dimension) value.dimension = *value.dimension / k_time;
     }
     Evaluation checker(*this, 0, place);
-    const bool entity_only = value.type == ValueType::frame || value.type == ValueType::constraint;
+    const bool entity_only =
+        value.type == ValueType::frame || value.type == ValueType::constraint || value.type == ValueType::equation;
     if (!entity_only && !checker.allow(value.made_of, span, fmt::format("`{}`", written(span)))) return {};
     return value;
 }

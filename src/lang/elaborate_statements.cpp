@@ -160,14 +160,10 @@ void Elaborator::elaborate_potential(const Instance& instance) {
     if (!value.poison()) builder_->load({PotentialLoad{value.node}, written(instance.statement->span), instance.statement->span});
 }
 
-void Elaborator::elaborate_constraint(Entity& entity) {
+std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(const Entity& entity) {
     const std::vector<Part>& parts = entity.instance.statement->parts;
     const std::uint32_t environment = entity.instance.environment;
-    struct Row {
-        NodeId phi;
-        Span span;
-    };
-    std::vector<Row> rows;
+    std::vector<EquationRow> rows;
     bool good = true;
     for (std::size_t i = entity.part + 1; i < parts.size(); ++i) {
         if (parts[i].role != Role::left) continue;
@@ -203,6 +199,14 @@ void Elaborator::elaborate_constraint(Entity& entity) {
                                    : graph().vadd(as_vector(left, span).node, graph().vneg(as_vector(right, span).node));
         rows.push_back({phi, span});
     }
+    return good ? std::optional(std::move(rows)) : std::nullopt;
+}
+
+void Elaborator::elaborate_constraint(Entity& entity) {
+    const std::vector<Part>& parts = entity.instance.statement->parts;
+    const std::uint32_t environment = entity.instance.environment;
+    const auto equations = equation_rows(entity);
+    bool good = equations.has_value();
     std::vector<std::size_t> actuators;
     for (std::size_t i = entity.part + 1; i < parts.size(); ++i) {
         if (parts[i].role != Role::target) continue;
@@ -215,6 +219,7 @@ void Elaborator::elaborate_constraint(Entity& entity) {
         good = good && actuator.type == ValueType::actuator;
     }
     if (!ready() || !good) return;
+    const std::vector<EquationRow>& rows = *equations;
     entity.value.type = ValueType::constraint;
     entity.value.first = static_cast<std::uint32_t>(model().constraints.size());
     entity.value.second = static_cast<std::uint32_t>(rows.size());
@@ -222,6 +227,19 @@ void Elaborator::elaborate_constraint(Entity& entity) {
         const std::string name = rows.size() == 1 ? entity.name : fmt::format("{}.{}", entity.name, i + 1);
         const std::size_t index = builder_->constraint(name, rows[i].phi, written(rows[i].span), rows[i].span);
         model().constraints[index].actuators = actuators;
+    }
+}
+
+void Elaborator::elaborate_condition(Entity& entity) {
+    const auto rows = equation_rows(entity);
+    if (!ready() || !rows) return;
+    entity.value.type = ValueType::equation;
+    entity.value.first = static_cast<std::uint32_t>(conditions_.size());
+    StatedEquation& condition = conditions_.emplace_back();
+    condition.name = entity.name;
+    for (const EquationRow& row : *rows) {
+        condition.phi.push_back(row.phi);
+        condition.text += (condition.text.empty() ? "" : ", ") + written(row.span);
     }
 }
 
@@ -302,6 +320,32 @@ void Elaborator::elaborate_evidence(const Instance& instance) {
         }
         for (std::uint32_t i = 0; i < value.second; ++i) model().evidence.push_back(value.first + i);
     }
+}
+
+void Elaborator::elaborate_imply(const Instance& instance) {
+    Implication implication;
+    implication.text = written(instance.statement->span);
+    implication.span = instance.statement->span;
+    bool good = true;
+    for (const Part& part : instance.statement->parts) {
+        const Value value = value_of(part.name, instance.environment, places::anywhere);
+        std::vector<StatedEquation>& side = part.role == Role::target  ? implication.conclusions
+                                            : part.role == Role::where ? implication.exceptions
+                                                                       : implication.premises;
+        if (value.type == ValueType::equation) {
+            side.push_back(conditions_[value.first]);
+        } else if (value.type == ValueType::constraint) {
+            StatedEquation& equation = side.emplace_back();
+            equation.name = equation.text = written(part.span);
+            for (std::uint32_t i = 0; i < value.second; ++i) equation.phi.push_back(model().constraints[value.first + i].phi);
+        } else {
+            good = false;
+            if (!value.poison())
+                fail(Code::E0401, part.span, "`imply` speaks of constraints and conditions", std::string(describe(value.type)),
+                     "a constraint or a condition", "give the equation a name with `condition`");
+        }
+    }
+    if (good) model().implications.push_back(std::move(implication));
 }
 
 void Elaborator::elaborate_claim(const Instance& instance) {

@@ -50,6 +50,7 @@ enum class EntityKind : std::uint8_t {
     point,
     body,
     constraint,  // servo-constraints, too
+    condition,
     actuator,
     output,
     unsupported
@@ -115,7 +116,14 @@ private:
     void elaborate_quaternion(Entity& entity, FrameId parent);
     void elaborate_point(Entity& entity);
     void elaborate_body_name(Entity& entity);
+    struct EquationRow {
+        NodeId phi;
+        Span span;
+    };
+    // the equations and relations of a constraint or condition; nothing after a problem
+    std::optional<std::vector<EquationRow>> equation_rows(const Entity& entity);
     void elaborate_constraint(Entity& entity);
+    void elaborate_condition(Entity& entity);
     void elaborate_actuator(Entity& entity);
     void elaborate_output(Entity& entity);
 
@@ -137,6 +145,7 @@ private:
     void elaborate_independent(const Instance& instance);
     void elaborate_evidence(const Instance& instance);
     void elaborate_claim(const Instance& instance);
+    void elaborate_imply(const Instance& instance);
     void elaborate_start(const Instance& instance);
     void apply_overrides();
     void elaborate_run(const Instance& instance);
@@ -198,7 +207,8 @@ private:
     std::optional<ModelBuilder> builder_;
     std::vector<Environment> environments_{Environment{}};
     std::vector<Instance> instances_;
-    std::deque<Entity> entities_;  // addresses stay
+    std::deque<Entity> entities_;             // addresses stay
+    std::vector<StatedEquation> conditions_;  // of `condition` statements, by Value::first
     std::unordered_map<std::string, std::uint32_t> by_name_;
     std::unordered_map<NameId, FamilyInfo> families_;
     std::map<std::string, std::pair<FrameId, PointId>> bodies_;  // frame and mass centre by body name

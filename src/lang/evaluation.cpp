@@ -37,6 +37,7 @@ std::string_view describe(ValueType type) {
         case ValueType::axis: return "an axis";
         case ValueType::word: return "a word";
         case ValueType::constraint: return "a constraint";
+        case ValueType::equation: return "a condition";
         case ValueType::actuator: return "an actuator";
         case ValueType::matrix: return "a matrix";
         case ValueType::relation: return "a relation for `constraint`";

@@ -23,6 +23,7 @@ std::string_view describe(EntityKind kind) {
         case EntityKind::point: return "the point";
         case EntityKind::body: return "the body";
         case EntityKind::constraint: return "the constraint";
+        case EntityKind::condition: return "the condition";
         case EntityKind::actuator: return "the actuator";
         case EntityKind::output: return "the output";
         case EntityKind::unsupported: return "the name";
@@ -213,7 +214,9 @@ void Elaborator::declare_items(const Instance& instance, EntityKind kind) {
                 break;
             default: break;
         }
-        if (kind != EntityKind::constraint && kind != EntityKind::actuator && kind != EntityKind::unsupported) continue;
+        if (kind != EntityKind::constraint && kind != EntityKind::condition && kind != EntityKind::actuator &&
+            kind != EntityKind::unsupported)
+            continue;
         break;  // one name each; the others are references
     }
 }
@@ -232,6 +235,7 @@ void Elaborator::declare_names() {
             case StatementKind::frame: declare_items(instance, EntityKind::frame); break;
             case StatementKind::constraint:
             case StatementKind::servo: declare_items(instance, EntityKind::constraint); break;
+            case StatementKind::condition: declare_items(instance, EntityKind::condition); break;
             case StatementKind::actuator: declare_items(instance, EntityKind::actuator); break;
             case StatementKind::output: declare_items(instance, EntityKind::output); break;
             case StatementKind::event: declare_items(instance, EntityKind::unsupported); break;

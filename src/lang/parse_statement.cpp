@@ -57,6 +57,7 @@ private:
             case StatementKind::evidence: return names("a constraint");
             case StatementKind::claim:
             case StatementKind::misprint: return claim();
+            case StatementKind::condition: return name("the condition's name") && colon() && equations();
             case StatementKind::imply: return imply();
             case StatementKind::event: return event();
             case StatementKind::run: return run_plan();
@@ -99,9 +100,9 @@ private:
         return true;
     }
 
-    bool names(std::string_view what) {
+    bool names(std::string_view what, Role role = Role::name) {
         do {
-            if (!name(what)) return false;
+            if (!name(what, role)) return false;
         } while (in_.accept(TokenKind::comma));
         return true;
     }
@@ -362,8 +363,9 @@ private:
     }
 
     bool imply() {
-        if (!names("a constraint") || !in_.expect(TokenKind::arrow, "`=>`") || !name("a constraint", Role::target)) return false;
-        return !in_.accept_word("except") || expression(Role::where);
+        constexpr std::string_view k_what = "a constraint or a condition";
+        if (!names(k_what) || !in_.expect(TokenKind::arrow, "`=>`") || !names(k_what, Role::target)) return false;
+        return !in_.accept_word("except") || names(k_what, Role::where);
     }
 
     bool event() {

@@ -121,8 +121,14 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
     {Kind::misprint, "misprint", "misprint \"LABEL\": LEFT = RIGHT [where CONDITION]",
      "An equation that a source prints and that does not hold. `check` shows that it fails; one that holds is an error.",
      "misprint \"eq. 4\": lambda(c) = -m*g", true, true},
-    {Kind::imply, "imply", "imply CONSTRAINT, ... => CONSTRAINT [except CONDITION]",
-     "The claim that some constraints imply another one.", "imply c1, c2 => c3", false, true},
+    {Kind::condition, "condition", "condition NAME: LEFT = RIGHT [, ...]  |  condition NAME: RELATION [, ...]",
+     "An equation with a name that is not imposed; written like a constraint. For `imply`.",
+     "condition same: mag(vel(P1)) = mag(vel(P2))", true, true},
+    {Kind::imply, "imply", "imply NAME, ... => NAME, ... [except NAME, ...]",
+     "The claim that some constraints or conditions imply others, except where one of the last ones holds. Equations on "
+     "positions "
+     "count by their time derivatives. `check` searches for states that break it, and says what is special about them.",
+     "imply c1, c2 => same", true, true},
     {Kind::event, "event",
      "event NAME: EXPR [rising|falling] => stop | report | set SPEED = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT",
      "Something that happens when an expression passes through zero.", "event landing: y falling => stop", false, true},

@@ -45,6 +45,7 @@ enum class StatementKind : std::uint8_t {
     evidence,
     claim,
     misprint,
+    condition,
     imply,
     event,
     output,

@@ -22,6 +22,7 @@ enum class ValueType : std::uint8_t {
     axis,     // the word x, y or z
     word,     // the name of a matrix or a count
     constraint,
+    equation,  // a condition that is not imposed
     actuator,
     matrix,   // a whole one; in claims
     relation  // orthogonal(v, w) and the like

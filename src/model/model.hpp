@@ -241,6 +241,20 @@ struct Claim {
     Span span;
 };
 
+// An equation that is named, imposed or not; its components as written, left - right.
+struct StatedEquation {
+    std::string name;
+    std::vector<NodeId> phi;  // scalars or vectors
+    std::string text;
+};
+
+// The claim that equations imply others, except where one of the exceptions holds.
+struct Implication {
+    std::vector<StatedEquation> premises, conclusions, exceptions;
+    std::string text;
+    Span span;
+};
+
 struct Output {
     std::string name;
     NodeId value;
@@ -302,6 +316,7 @@ struct Model {
     std::vector<std::size_t> evidence;  // constraints whose multipliers stay in the equations of `minimal`
     std::vector<Quantity> quantities;   // each after the ones it contains
     std::vector<Claim> claims;
+    std::vector<Implication> implications;
     std::vector<Output> outputs;
     std::vector<Plot> plots;
     RunPlan run;

@@ -192,8 +192,8 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                 {Code::E0817, m.independent_span,
                  fmt::format("the independent {} do not determine the others at {}", independent_names(m, motion), when),
                  place(s.x_end), "a choice whose dependent coordinates and speeds follow from the constraints",
-                 fmt::format("choose other speeds with `independent`, or formulation `multipliers`, which needs none{}{}", at_start ? "" : "; ",
-                             at_start ? "" : rows_kept)});
+                 fmt::format("choose other speeds with `independent`, or formulation `multipliers`, which needs none{}{}",
+                             at_start ? "" : "; ", at_start ? "" : rows_kept)});
             break;
         case EndReason::unreachable: {
             std::vector<const ConstraintRow*> servo;

@@ -159,9 +159,9 @@ private:
 
     // the entries of A_s
     [[nodiscard]] std::span<const SparseEntry> gradient(std::size_t row) const {
-        const auto [begin, end] = std::equal_range(d_.A.entries.begin(), d_.A.entries.end(),
-                                                   SparseEntry{static_cast<std::uint32_t>(row), 0, {}},
-                                                   [](const SparseEntry& a, const SparseEntry& b) { return a.row < b.row; });
+        const auto [begin, end] =
+            std::equal_range(d_.A.entries.begin(), d_.A.entries.end(), SparseEntry{static_cast<std::uint32_t>(row), 0, {}},
+                             [](const SparseEntry& a, const SparseEntry& b) { return a.row < b.row; });
         return {begin, end};
     }
 

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
+#include "pipeline/doctor_samples.hpp"
 #include "pipeline/end_diagnostics.hpp"
+#include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
 
 namespace appell {
@@ -67,6 +69,8 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.moved = summary.moved;
     out.start = summary.x_start;
     const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start);
+    out.diagnosis = diagnose(*derivation.dynamics, doctor_samples(*derivation.dynamics, *lowered, states, summary.x_start));
+    add_findings(derivation.diagnostics, *derivation.dynamics, out.diagnosis);
     out.certificate = certify(*derivation.dynamics, *lowered, states);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     return out;
@@ -117,8 +121,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
             derivation.timer.stop();
             return std::nullopt;
         }
-        for (const std::size_t i : lowered->independent_coordinates)
-            out.independent_coordinates.push_back(m.coordinates[i].name);
+        for (const std::size_t i : lowered->independent_coordinates) out.independent_coordinates.push_back(m.coordinates[i].name);
         for (const std::size_t i : lowered->independent_speeds) out.independent_speeds.push_back(m.speeds[i].name);
         if (lowered->motion.reduction) out.options.project = false;  // a reduced state can not leave the constraints
         out.layout = lowered->layout;

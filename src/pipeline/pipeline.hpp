@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/phase_timer.hpp"
+#include "doctor/diagnosis.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "lang/read_model.hpp"
 #include "pipeline/certificate.hpp"
@@ -48,6 +49,7 @@ struct Check {
     std::size_t freedoms = 0;                                                 // speeds - rank
     std::vector<Moved> moved;
     std::vector<double> start;  // q, u on the constraints
+    Diagnosis diagnosis;        // what kind of constraints these are
     Certificate certificate;    // all formulations at random consistent states
     ClaimResults claims;        // the model's, at the same states
 };

@@ -221,6 +221,7 @@ RowFinding RowWatch::look_closely(Integrator& integrator) {
     }
     for (std::size_t c = 0; c <= constraints(); ++c) {
         if (dips(integrator, c)) return finding(RowLoss::vanishes, c);
+        if (spikes(integrator, c)) return finding(RowLoss::turns, c);
         if (jumps(c)) return finding(RowLoss::turns, c);
     }
     return {};
@@ -235,19 +236,37 @@ bool RowWatch::dips(Integrator& integrator, std::size_t which) {
         most = std::max(most, sizes_[k][which]);
     }
     if (!(sizes_[least][which] < k_steady * most)) return false;
-    // the smallest size around the smallest one found, by golden section
+    const double smallest = sign_times_least(integrator, which, least, 1);
+    // a motion that only leaves a small gradient behind is not stopped
+    return smallest < k_collapse * most && smallest < k_steady * sizes_.front()[which];
+}
+
+// Does the size grow beyond all bounds inside the step, and come back? A row divided by what vanishes at the singularity does so
+// a little off the constraints, where the state inside a step is.
+bool RowWatch::spikes(Integrator& integrator, std::size_t which) {
+    if (which == constraints()) return false;
+    std::size_t largest = 0;
+    for (std::size_t k = 0; k <= k_parts; ++k)
+        if (sizes_[k][which] > sizes_[largest][which]) largest = k;
+    const double ends = std::max(sizes_.front()[which], sizes_.back()[which]);
+    if (!(ends < k_steady * sizes_[largest][which])) return false;
+    return ends < k_collapse * -sign_times_least(integrator, which, largest, -1);
+}
+
+// The smallest size, or the largest with its sign turned, around one found between the parts, by golden section.
+double RowWatch::sign_times_least(Integrator& integrator, std::size_t which, std::size_t around, double sign) {
     const double t0 = integrator.t_previous(), h = integrator.t() - t0, golden = 0.6180339887498949;
-    double a = least == 0 ? 0 : static_cast<double>(least - 1) / k_parts;
-    double b = static_cast<double>(std::min(least + 1, k_parts)) / k_parts;
-    double smallest = sizes_[least][which];
+    double a = around == 0 ? 0 : static_cast<double>(around - 1) / k_parts;
+    double b = static_cast<double>(std::min(around + 1, k_parts)) / k_parts;
+    double smallest = sign * sizes_[around][which];
     const auto size_at = [&](double s) {
         const Sample& sample = sample_at(integrator, t0 + s * h, trial_);
         if (!sample.known) return smallest;
-        if (sample.size[which] < smallest) {
-            smallest = sample.size[which];
+        if (sign * sample.size[which] < smallest) {
+            smallest = sign * sample.size[which];
             weakest_row_ = velocity_.evaluation().weakest_row;
         }
-        return sample.size[which];
+        return sign * sample.size[which];
     };
     double c = b - golden * (b - a), d = a + golden * (b - a);
     double at_c = size_at(c), at_d = size_at(d);
@@ -264,8 +283,7 @@ bool RowWatch::dips(Integrator& integrator, std::size_t which) {
             at_d = size_at(d);
         }
     }
-    // a motion that only leaves a small gradient behind is not stopped
-    return smallest < k_collapse * most && smallest < k_steady * sizes_.front()[which];
+    return smallest;
 }
 
 // does the direction turn in one part of the step, unlike in its neighbours?

@@ -72,6 +72,8 @@ private:
     [[nodiscard]] RowFinding look_closely(Integrator& integrator);
     [[nodiscard]] RowFinding look_ahead(Integrator& integrator);
     [[nodiscard]] bool dips(Integrator& integrator, std::size_t which);
+    [[nodiscard]] bool spikes(Integrator& integrator, std::size_t which);
+    [[nodiscard]] double sign_times_least(Integrator& integrator, std::size_t which, std::size_t around, double sign);
     [[nodiscard]] bool jumps(std::size_t which) const;
 
     static constexpr std::size_t k_parts = 8;  // of a step that is looked at closely

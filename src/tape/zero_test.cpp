@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "expr/dependence.hpp"
-#include "expr/evaluate.hpp"
 #include "tape/dense_rank.hpp"
+#include "tape/evaluate_wide.hpp"
 
 namespace appell {
 

@@ -6,7 +6,7 @@
 
 #include "dynam/formulations.hpp"
 #include "dynam/voronec.hpp"
-#include "expr/evaluate.hpp"
+#include "tape/evaluate_wide.hpp"
 #include "support/certificate_of.hpp"
 #include "support/sample_models.hpp"
 #include "tape/workspace.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "expr/differentiate.hpp"
-#include "expr/evaluate.hpp"
+#include "tape/evaluate_wide.hpp"
 #include "support/random_expr.hpp"
 #include "tape/workspace.hpp"
 

@@ -1,0 +1,60 @@
+#include "doctor/diagnosis.hpp"
+
+#include <algorithm>
+
+#include "tape/dense_rank.hpp"
+
+namespace appell {
+
+namespace {
+
+// ranks of position rows, of all affine ones, and of all, at one state
+Counts counts_at(const ConstrainedDynamics& d, const AffineRows& affine, std::span<const Digits50> values, const Digits50& bar) {
+    Graph& g = d.graph();
+    const std::size_t speeds = d.model->speeds.size();
+    std::vector<NodeId> entries(d.rows.size() * speeds, g.constant(0));
+    for (const SparseEntry& e : d.A.entries) entries[e.row * speeds + e.column] = e.value;
+    const std::vector<Digits50> numbers = evaluate<Digits50>(g, entries, values);
+    const auto rank_of = [&](const auto& wanted) {
+        std::vector<Digits50> rows;
+        for (std::size_t i = 0; i < d.rows.size(); ++i)
+            if (wanted(i))
+                rows.insert(rows.end(), numbers.begin() + static_cast<std::ptrdiff_t>(i * speeds),
+                            numbers.begin() + static_cast<std::ptrdiff_t>((i + 1) * speeds));
+        return DenseRank(std::move(rows), speeds, bar).rank();
+    };
+    Counts out;
+    out.speeds = speeds;
+    out.position = rank_of([&](std::size_t i) { return d.rows[i].level == Level::position; });
+    const std::size_t linear =
+        rank_of([&](std::size_t i) { return std::find(affine.rows.begin(), affine.rows.end(), i) != affine.rows.end(); });
+    const std::size_t all = rank_of([](std::size_t) { return true; });
+    out.n = speeds - out.position;
+    out.m = linear - out.position;
+    out.p = out.n - out.m;
+    out.l = all - linear;
+    out.c = out.p - out.l;
+    return out;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
+    Diagnosis out;
+    out.rows = classify(d, samples);
+    if (samples.size() == 0) return out;
+    out.examined = true;
+    const AffineRows affine = affine_rows(d);
+    out.generic = counts_at(d, affine, samples.values(d.graph(), samples.states.front()), Digits50(1e-30));
+    // start values are on the constraints to round-off of doubles
+    out.start = counts_at(d, affine, samples.values(d.graph(), samples.start), Digits50(1e-9));
+    if (!d.rows.empty()) {
+        out.integrability = integrability(d, samples);
+        out.singular = singular_states(d, samples);
+    }
+    out.power = audit_power(d, samples);
+    out.implications = test_implications(d, samples);
+    return out;
+}
+
+}  // namespace appell

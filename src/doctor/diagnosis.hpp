@@ -1,0 +1,34 @@
+// All findings of the doctor about one model, as data; report/diagnosis_lines puts them into words.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "doctor/classification.hpp"
+#include "doctor/implication.hpp"
+#include "doctor/integrability.hpp"
+#include "doctor/power.hpp"
+#include "doctor/singular_states.hpp"
+
+namespace appell {
+
+// The sources' counts (000 eq. 9): n coordinates free of position rows, m independent linear rows on velocities, p = n - m,
+// l nonlinear ones, c = p - l degrees of freedom.
+struct Counts {
+    std::size_t speeds = 0, position = 0;  // independent position rows
+    std::size_t n = 0, m = 0, p = 0, l = 0, c = 0;
+};
+
+struct Diagnosis {
+    bool examined = false;  // false: the model is too large for fifty digits, or no random state satisfies its constraints
+    Counts generic, start;
+    std::vector<RowClass> rows;
+    std::optional<Integrability> integrability;
+    std::optional<SingularStates> singular;  // without rows: none
+    PowerAudit power;
+    std::vector<ImplicationFinding> implications;
+};
+
+[[nodiscard]] Diagnosis diagnose(const ConstrainedDynamics& dynamics, const Samples& samples);
+
+}  // namespace appell

@@ -1,0 +1,58 @@
+#include "pipeline/findings.hpp"
+
+#include <fmt/format.h>
+
+#include "expr/print.hpp"
+
+namespace appell {
+
+namespace {
+
+Span span_of(const ConstrainedDynamics& d, std::size_t row) { return d.model->constraints[d.rows[row].constraint].span; }
+
+void hidden_constraints(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Integrability& all) {
+    if (!all.decided || all.hidden() == 0) return;
+    for (std::size_t i = 0; i < all.rows.size(); ++i) {
+        const std::size_t row = all.rows[i];
+        if (!all.holonomic[i] || d.rows[row].level == Level::position) continue;
+        std::string found;
+        if (!all.found.empty()) found = fmt::format("{} stays constant", to_text(d.graph(), all.found.front()));
+        diagnostics.add({Code::W1004, span_of(d, row),
+                         fmt::format("constraint {} on velocities is holonomic{}", d.rows[row].name,
+                                     all.alone[i] ? "" : " together with the others"),
+                         std::move(found), "a constraint on positions, or one that can not be integrated",
+                         "state it on positions, and the configurations that belong to the start are the ones meant"});
+        return;  // the others are in the diagnosis
+    }
+    // no row by itself, but combinations of them
+    diagnostics.add({Code::W1004, span_of(d, all.rows.front()),
+                     "a combination of the linear constraints on velocities is holonomic",
+                     all.found.empty() ? "" : fmt::format("{} stays constant", to_text(d.graph(), all.found.front())),
+                     "constraints that can not be integrated", "state it on positions instead"});
+}
+
+}  // namespace
+
+void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Diagnosis& diagnosis) {
+    if (diagnosis.integrability) hidden_constraints(diagnostics, d, *diagnosis.integrability);
+    for (const ImplicationFinding& f : diagnosis.implications) {
+        const Implication& statement = d.model->implications[f.implication];
+        if (f.verdict == Verdict::undecided)
+            diagnostics.add({Code::W1006, statement.span, "this implication was not tested",
+                             fmt::format("{} states that satisfy the premises", f.states), "at least 20",
+                             "premises that contradict each other have no states"});
+        if ((f.verdict == Verdict::holds_except || f.verdict == Verdict::fails) && !f.as_stated) {
+            std::string example;
+            for (const auto& [name, value] : f.example)
+                example += fmt::format("{}{} = {:.4g}", example.empty() ? "" : ", ", name, value);
+            diagnostics.add({Code::E1005, statement.span, "this implication does not hold as it is written", example,
+                             "premises that leave no other way",
+                             f.verdict == Verdict::fails
+                                 ? "nothing special was found about the states that break it"
+                                 : fmt::format("it holds except where {}: name that with `condition`, and add `except`",
+                                               fmt::join(f.exceptional, " or "))});
+        }
+    }
+}
+
+}  // namespace appell
