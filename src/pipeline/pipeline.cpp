@@ -90,6 +90,34 @@ std::vector<std::string_view> formulation_names() {
     return names;
 }
 
+namespace {
+
+// the frame that constraint forces are wanted in; invalid, with the reason among the diagnostics, when there is none
+FrameId find_frame(Derivation& d, const std::string& wanted) {
+    const Model& m = *d.model;
+    std::vector<std::string> names;
+    for (const Body& body : m.bodies) {
+        if (body.name == wanted) return body.frame;
+        names.push_back(body.name);
+    }
+    for (std::size_t i = 0; i < m.frames.size(); ++i) {
+        if (m.frames[i].name == wanted) return FrameId(i);
+        names.push_back(m.frames[i].name);
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const std::string near = nearest_name(wanted, names);
+    d.diagnostics.add({Code::E0202,
+                       {},
+                       fmt::format("the model has no frame or body `{}`", wanted),
+                       "--forces " + wanted,
+                       fmt::format("one of {}", fmt::join(names, ", ")),
+                       near.empty() ? "" : fmt::format("did you mean {}?", near)});
+    return {};
+}
+
+}  // namespace
+
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
     if (!derivation.ok()) return std::nullopt;
     const Model& m = *derivation.model;
@@ -105,20 +133,21 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     out.options.max_steps = wanted.max_steps;
     out.options.max_rows = wanted.max_rows;
     if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
+    const FrameId forces_in = wanted.forces ? find_frame(derivation, *wanted.forces) : FrameId{};
+    if (wanted.forces && !forces_in.valid()) return std::nullopt;
     try {
         derivation.timer.start("lower");
         const std::string name = wanted.formulation.value_or(m.run.formulation);
-        Result<LoweredMotion> lowered = lower_motion(
-            *derivation.dynamics,
-            {find_formulation(name).value_or(Formulation::multipliers), out.options.t0, derivation.limits.solve_entries, true});
+        Result<LoweredMotion> lowered =
+            lower_motion(*derivation.dynamics, {find_formulation(name).value_or(Formulation::multipliers), out.options.t0,
+                                                derivation.limits.solve_entries, true, forces_in});
         derivation.diagnostics.append(lowered.diagnostics);
         out.formulation = name;
         if (!lowered.ok()) {
             derivation.timer.stop();
             return std::nullopt;
         }
-        for (const std::size_t i : lowered->independent_coordinates)
-            out.independent_coordinates.push_back(m.coordinates[i].name);
+        for (const std::size_t i : lowered->independent_coordinates) out.independent_coordinates.push_back(m.coordinates[i].name);
         for (const std::size_t i : lowered->independent_speeds) out.independent_speeds.push_back(m.speeds[i].name);
         if (lowered->motion.reduction) out.options.project = false;  // a reduced state can not leave the constraints
         out.layout = lowered->layout;

@@ -58,6 +58,7 @@ struct Check {
 struct RunOptions {
     std::optional<double> from, until, every, rtol, atol;  // what the model's own `run` says is replaced
     std::optional<std::string> formulation, integrator, stabilize;
+    std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
 };
