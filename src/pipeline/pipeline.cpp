@@ -42,6 +42,31 @@ Derivation derive(const ModelText& text) {
 
 namespace {
 
+void add_vanishing(Diagnostics& diagnostics, const VanishingVelocities& found) {
+    constexpr std::size_t k_most = 8;  // names in one message
+    if (found.names.empty()) return;
+    std::vector<std::string> parts;
+    bool always = false;
+    for (const auto& [name, states] : found.names) {
+        if (parts.size() == k_most) {
+            parts.push_back(fmt::format("{} more", found.names.size() - k_most));
+            break;
+        }
+        always = always || states == found.states;
+        parts.push_back(states == found.states ? fmt::format("{} always", name) : fmt::format("{} at {}", name, states));
+    }
+    diagnostics.add({Code::N0822,
+                     {},
+                     fmt::format("the constraints can not be kept while everything moves: {} at each of {} random consistent "
+                                 "states ({})",
+                                 always && found.names.size() == 1 ? found.names.front().first + " vanishes"
+                                                                   : std::string("some velocity vanishes"),
+                                 found.states, fmt::join(parts, ", ")),
+                     "",
+                     "",
+                     "no row is redundant by that; conditions that ask too much of moving bodies do it"});
+}
+
 std::optional<Check> check_dynamics(Derivation& derivation) {
     Result<LoweredMotion> lowered = lower_motion(
         *derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, derivation.limits.solve_entries, false});
@@ -67,6 +92,8 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.moved = summary.moved;
     out.start = summary.x_start;
     const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start);
+    out.vanishing = vanishing_velocities(*derivation.dynamics, *lowered, states);
+    add_vanishing(derivation.diagnostics, out.vanishing);
     out.certificate = certify(*derivation.dynamics, *lowered, states);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     return out;

@@ -15,6 +15,7 @@
 #include "lang/read_model.hpp"
 #include "pipeline/certificate.hpp"
 #include "pipeline/claims.hpp"
+#include "pipeline/vanishing_velocities.hpp"
 #include "report/run_record.hpp"
 
 namespace appell {
@@ -47,9 +48,10 @@ struct Check {
     std::size_t rank = 0;                                                     // independent rows
     std::size_t freedoms = 0;                                                 // speeds - rank
     std::vector<Moved> moved;
-    std::vector<double> start;  // q, u on the constraints
-    Certificate certificate;    // all formulations at random consistent states
-    ClaimResults claims;        // the model's, at the same states
+    std::vector<double> start;      // q, u on the constraints
+    Certificate certificate;        // all formulations at random consistent states
+    VanishingVelocities vanishing;  // what rests at each of them
+    ClaimResults claims;            // the model's, at the same states
 };
 
 // Adds what it finds to the derivation's diagnostics; no value when the model can not be started.

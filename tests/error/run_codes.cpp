@@ -166,7 +166,8 @@ const std::set<Code> k_elsewhere{
     Code::E0801,  // writing: WhatCanNotBeWritten below
     Code::E0811,  // cancelling: Cancelled below
     Code::E0816,  // the gallery command, tests/cli
-    Code::E0821   // derive: EvidenceThatAFormulationCanNotShow below
+    Code::E0821,  // derive: EvidenceThatAFormulationCanNotShow below
+    Code::N0822   // check: tests/truth/gallery_claims_test.cpp
 };
 
 class BadRun : public ::testing::TestWithParam<BadModel> {};
