@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -25,10 +26,11 @@ VanishingVelocities vanishing_velocities(const ConstrainedDynamics& d, const Low
     Graph& g = d.graph();
     VanishingVelocities out;
     std::vector<std::string> names;
+    std::set<std::string> known;
     std::vector<bool> angular;  // compared among themselves: their units differ
     std::vector<NodeId> components;
     const auto add = [&](std::string name, const Vec3& v, bool turns) {
-        if (is_zero(g, v) || std::find(names.begin(), names.end(), name) != names.end()) return;
+        if (is_zero(g, v) || !known.insert(name).second) return;  // several masses may share a point
         names.push_back(std::move(name));
         angular.push_back(turns);
         components.insert(components.end(), v.c.begin(), v.c.end());
