@@ -232,7 +232,8 @@ TEST(ConstraintForces, ReadAsTheUserWroteThem) {
 TEST(ConstraintForces, ListLawsAndActuators) {
     const std::string model =
         "system s\nparam m = 1.5, mu = 0.4, k = 2\ncoord x = 1, y = 0.1, a = 0, b = 0\n"
-        "speed vx = x', vy = y', wa = a', wb = b'\nframe A from N rotate a about z\nframe B from N rotate b about z\nparticle P mass m at O + x*N.x + y*N.y\n"
+        "speed vx = x', vy = y', wa = a', wb = b'\nframe A from N rotate a about z\nframe B from N rotate b about z\nparticle P "
+        "mass m at O + x*N.x + y*N.y\n"
         "body A frame A mass 1 center O inertia (1, 1, 1)\nbody B frame B mass 1 center O inertia (1, 1, 2)\n"
         "constraint floor: dot(pos(P), N.y) = 0.1\nnonideal floor: force on P = -mu*reaction(floor)*unit(vel(P))\n"
         "actuator F: force on P along A.x\nactuator T: torque on A from B along N.z\nactuator U: load on wb\n"
