@@ -251,10 +251,13 @@ int check_command(const std::string& file, const SharedOptions& shared) {
         fmt::print("  {}, {}{}\n", plural(found->coordinates, "coordinate"), plural(found->speeds, "speed"),
                    found->quaternions ? fmt::format(" ({} kept at unit norm)", plural(found->quaternions, "quaternion")) : "");
         for (const ConstraintRow& row : d.dynamics->rows)
-            fmt::print("  constraint {}: {} ({} level)\n", row.name, m.constraints[row.constraint].text,
+            fmt::print("  constraint {}: {} ({} level{})\n", row.name, m.constraints[row.constraint].text,
                        row.level == Level::position   ? "position"
                        : row.level == Level::velocity ? "velocity"
-                                                      : "acceleration");
+                                                      : "acceleration",
+                       std::find(m.evidence.begin(), m.evidence.end(), row.constraint) != m.evidence.end()
+                           ? "; its force in evidence"
+                           : "");
         const std::size_t rows = found->position_rows + found->velocity_rows + found->acceleration_rows;
         if (rows > 0) fmt::print("  {}, {} independent at the start\n", plural(rows, "constraint row"), found->rank);
         fmt::print("  {}: {} - {}\n",
@@ -321,6 +324,21 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
             csv.row(std::span(result->table).subspan(i * result->width(), 1 + result->layout.visible));
         writing.append(csv.finish());
     }
+    const bool forces = !result->layout.forces_frame.empty();
+    if (forces) {
+        const auto first = static_cast<std::ptrdiff_t>(result->layout.visible);
+        std::vector<std::string> columns{"t"};
+        columns.insert(columns.end(), result->columns.begin() + first,
+                       result->columns.begin() + static_cast<std::ptrdiff_t>(result->layout.forces_end));
+        CsvWriter csv(folder->staged("forces.csv"), columns);
+        std::vector<double> row(columns.size());
+        for (std::size_t i = 0; i < result->rows(); ++i) {
+            row[0] = result->t(i);
+            for (std::size_t k = 1; k < row.size(); ++k) row[k] = result->at(i, result->layout.visible + k - 1);
+            csv.row(row);
+        }
+        writing.append(csv.finish());
+    }
     writing.append(folder->write("summary.json", summary));
     writing.append(folder->write("model.appell", loaded.text));
     std::vector<std::string> plots;
@@ -329,7 +347,12 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         writing.append(folder->write(plots.back(), plot.svg));
     }
     if (!writing.has_errors()) writing.append(folder->commit());
-    if (!writing.has_errors()) remove_older_plots(out, plots);
+    if (!writing.has_errors()) {
+        remove_older_plots(out, plots);
+        // nor may forces of an earlier run be taken for those of this one
+        std::error_code error;
+        if (!forces) std::filesystem::remove(std::filesystem::path(out) / "forces.csv", error);
+    }
     d.diagnostics.append(writing);
     if (writing.has_errors()) return finish(d, shared, false);
 
@@ -339,15 +362,15 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         const SimulateSummary& s = result->summary;
         fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
                    s.steps, s.rejected, result->rows());
-        if (result->formulation == "minimal")
-            fmt::print("  independent  {}\n", independent_names(*result));
+        if (result->formulation == "minimal") fmt::print("  independent  {}\n", independent_names(*result));
         if (!d.dynamics->rows.empty())
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),
                        short_number(std::max(s.position_residual, s.velocity_residual), 3));
         fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start),
                    short_number(result->energy.largest_change, 3));
-        fmt::print("results in {}/: trajectory.csv, summary.json, {}\n", out, fmt::join(plots, ", "));
+        fmt::print("results in {}/: trajectory.csv, {}summary.json, {}\n", out, forces ? "forces.csv, " : "",
+                   fmt::join(plots, ", "));
     }
     return finish(d, shared, true);
 }

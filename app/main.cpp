@@ -37,11 +37,15 @@ int main(int argc, char** argv) {
     for (const std::string_view formulation : formulation_names()) formulations.emplace_back(formulation);
     for (const std::string_view format : format_names()) formats.emplace_back(format);
     derive->add_option("--formulation", print.formulation, "the form of the equations")->check(CLI::IsMember(formulations));
+    derive->add_option("--evidence", print.evidence,
+                       "whose constraint forces stay in the equations: all, motion, none or NAME,...");
     derive->add_option("--to", print.format, "the format")->check(CLI::IsMember(formats));
 
     CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/trajectory.csv, DIR/summary.json and plots");
     with_model(simulate);
     simulate->add_option("--out", run.out, "DIR for the results; default SYSTEM.out");
+    simulate->add_option("--forces", run.options.forces,
+                         "FRAME: writes DIR/forces.csv, all constraint forces along the axes of a frame or body");
     simulate->add_option("--from", run.options.from, "start time, in seconds");
     simulate->add_option("--until", run.options.until, "end time, in seconds");
     simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds")->check(CLI::PositiveNumber);

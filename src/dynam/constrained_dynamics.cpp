@@ -240,4 +240,23 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     return result;
 }
 
+ConstrainedDynamics with_rows(ConstrainedDynamics d, const std::vector<bool>& kept) {
+    std::vector<std::uint32_t> place;
+    std::vector<ConstraintRow> rows;
+    std::vector<NodeId> b;
+    for (std::size_t i = 0; i < d.rows.size(); ++i) {
+        place.push_back(static_cast<std::uint32_t>(rows.size()));
+        if (!kept[i]) continue;
+        rows.push_back(d.rows[i]);
+        b.push_back(d.b[i]);
+    }
+    SparseMatrix A{rows.size(), d.A.columns, {}};
+    for (const SparseEntry& e : d.A.entries)
+        if (kept[e.row]) A.entries.push_back({place[e.row], e.column, e.value});
+    d.rows = std::move(rows);
+    d.b = std::move(b);
+    d.A = std::move(A);
+    return d;
+}
+
 }  // namespace appell

@@ -63,4 +63,7 @@ struct ConstrainedDynamics {
 
 [[nodiscard]] Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model);
 
+// the same system with some of its rows only; `kept` by row
+[[nodiscard]] ConstrainedDynamics with_rows(ConstrainedDynamics dynamics, const std::vector<bool>& kept);
+
 }  // namespace appell

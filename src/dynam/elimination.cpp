@@ -173,6 +173,32 @@ MinimalEquations minimal_equations(const ConstrainedDynamics& dynamics, const El
     return out;
 }
 
+RemainingRows remaining_rows(const ConstrainedDynamics& shown, const Elimination& e) {
+    APPELL_ASSERT(e.refused.empty(), "the dependent rates are given in closed form");
+    Graph& g = shown.graph();
+    const auto independent_at = places(e.partition.independent), dependent_at = places(e.partition.dependent);
+    std::vector<std::map<std::uint32_t, std::vector<NodeId>>> A(shown.rows.size());
+    std::vector<std::vector<NodeId>> b(shown.rows.size());
+    for (std::size_t i = 0; i < b.size(); ++i) b[i].push_back(shown.b[i]);
+    for (const SparseEntry& x : shown.A.entries) {
+        if (const auto at = independent_at.find(x.column); at != independent_at.end()) {
+            A[x.row][at->second].push_back(x.value);
+            continue;
+        }
+        const std::uint32_t nu = dependent_at.at(x.column);
+        for (const SparseEntry& d : e.D.entries)
+            if (d.row == nu) A[x.row][d.column].push_back(g.mul(x.value, d.value));
+        b[x.row].push_back(g.neg(g.mul(x.value, e.d[nu])));
+    }
+    RemainingRows out{{shown.rows.size(), e.partition.independent.size(), {}}, {}};
+    for (std::uint32_t row = 0; row < A.size(); ++row) {
+        for (const auto& [column, terms] : A[row])
+            if (const NodeId value = g.sum(terms); !g.is_constant(value, 0)) out.A.entries.push_back({row, column, value});
+        out.b.push_back(g.sum(b[row]));
+    }
+    return out;
+}
+
 std::vector<NodeId> diagonal_masses(const ConstrainedDynamics& d) {
     const std::size_t n = d.model->speeds.size();
     if (d.M.entries.size() != n) return {};

@@ -49,6 +49,15 @@ struct MinimalEquations {
 // `elimination` must not be refused
 [[nodiscard]] MinimalEquations minimal_equations(const ConstrainedDynamics& dynamics, const Elimination& elimination);
 
+// Rows that were not eliminated, in the independent rates: A~ u_I' = b~ with A~ = A S, b~ = b - A s. Their forces stay in
+// evidence, F~_r + F~*_r + sum lambda_s A~_sr = 0 (000 eqs. 7, 22).
+struct RemainingRows {
+    SparseMatrix A;  // columns: independent speeds
+    std::vector<NodeId> b;
+};
+// `elimination` must not be refused
+[[nodiscard]] RemainingRows remaining_rows(const ConstrainedDynamics& shown, const Elimination& elimination);
+
 // Where M is diagonal and A M^-1 A' has no block beyond 3 x 3: lambda = (A M^-1 A')^-1 (b - A a), a = M^-1 f (000 eq. 34,
 // 001 eq. 47 with B^+ = B' (B B')^-1, since B B' = A M^-1 A').
 struct SolvedMultipliers {

@@ -20,8 +20,12 @@ NodeId WrittenForces::put_in(NodeId written, Span span) {
     for (const VectorSymbolId id : vector_symbols_in(g, std::span(&written, 1))) {
         const VectorSymbolInfo symbol = g.vector_symbol(id);
         const auto kind = static_cast<VectorKind>(symbol.kind);
-        if (kind != VectorKind::constraint_force && kind != VectorKind::constraint_torque) continue;
-        forces.set(id, constraint_vector(symbol, span));
+        if (kind == VectorKind::constraint_force || kind == VectorKind::constraint_torque)
+            forces.set(id, constraint_vector(symbol, span));
+        else if (kind == VectorKind::nonideal_force || kind == VectorKind::nonideal_torque)
+            forces.set(id, nonideal_vector(symbol, span));
+        else
+            continue;
         any = true;
     }
     return any ? substitute(g, written, forces) : written;
@@ -56,7 +60,7 @@ NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span spa
         if (force)
             for (const ForceDirection& f : (*rows_)[i].forces) {
                 note(places, place_name(m, f));
-                if (!acts_at(f, VectorSymbolId(symbol.second))) continue;
+                if (!acts_at(f.point, f.body, VectorSymbolId(symbol.second))) continue;
                 note(here, place_name(m, f));
                 if (own) direction = f.W;
             }
@@ -73,11 +77,35 @@ NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span spa
     return g.vscale(g.symbol_node(multiplier), direction);
 }
 
+// the third member of 001 eq. 40 at one place; laws may contain constraint forces
+NodeId WrittenForces::nonideal_vector(const VectorSymbolInfo& symbol, Span span) {
+    if (!rows_) rows_ = row_forces(d_);
+    if (!acting_) acting_ = acting_forces(d_);
+    Graph& g = d_.graph();
+    const auto kind = static_cast<VectorKind>(symbol.kind);
+    const bool force = kind == VectorKind::nonideal_force;
+    std::vector<std::string> places, here;
+    NodeId sum = g.vector_zero();
+    for (const ActingForce& f : *acting_) {
+        if (f.member == ForceMember::actuator || f.owner != symbol.first ||
+            f.kind != (force ? ActingForce::Kind::force : ActingForce::Kind::torque))
+            continue;
+        const std::string name = place_name(*d_.model, f);
+        if (std::find(places.begin(), places.end(), name) == places.end()) places.push_back(name);
+        if (force ? !acts_at(f.point, f.body, VectorSymbolId(symbol.second)) : f.body != FrameId(symbol.second)) continue;
+        if (std::find(here.begin(), here.end(), name) == here.end()) here.push_back(name);
+        if (f.member == ForceMember::nonideal) sum = g.vadd(sum, f.value);
+    }
+    if (here.size() != 1 && refused_.insert({symbol.first, kind, symbol.second}).second)
+        refuse(symbol.name, symbol.first, force ? "force" : "torque", places, here, span);
+    return put_in(sum, span);
+}
+
 // pos(P) stands for whatever the force acts on at P, vel(B at P) for the body alone
-bool WrittenForces::acts_at(const ForceDirection& f, VectorSymbolId place) const {
+bool WrittenForces::acts_at(PointId point, FrameId body, VectorSymbolId place) const {
     const VectorSymbolInfo& where = d_.graph().vector_symbol(place);
-    if (static_cast<VectorKind>(where.kind) == VectorKind::position) return f.point == PointId(where.first);
-    return f.body == FrameId(where.first) && f.point == PointId(where.second);
+    if (static_cast<VectorKind>(where.kind) == VectorKind::position) return point == PointId(where.first);
+    return body == FrameId(where.first) && point == PointId(where.second);
 }
 
 void WrittenForces::refuse(const std::string& written, std::size_t constraint, std::string_view what,

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "dynam/acting_forces.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/constraint_forces.hpp"
 #include "expr/substitute.hpp"
@@ -15,7 +16,7 @@
 
 namespace appell {
 
-// force(c, P) and torque(c, B) as multiplier times direction, still in the user's vectors
+// force(c, P) and torque(c, B) as multiplier times direction, nonideal(c, P) as the laws have it, still in the user's vectors
 class WrittenForces {
 public:
     WrittenForces(const ConstrainedDynamics& dynamics, Diagnostics& diagnostics) : d_(dynamics), diagnostics_(diagnostics) {}
@@ -24,13 +25,15 @@ public:
 
 private:
     NodeId constraint_vector(const VectorSymbolInfo& symbol, Span span);
-    [[nodiscard]] bool acts_at(const ForceDirection& f, VectorSymbolId place) const;
+    NodeId nonideal_vector(const VectorSymbolInfo& symbol, Span span);
+    [[nodiscard]] bool acts_at(PointId point, FrameId body, VectorSymbolId place) const;
     void refuse(const std::string& written, std::size_t constraint, std::string_view what, const std::vector<std::string>& places,
                 const std::vector<std::string>& here, Span span);
 
     const ConstrainedDynamics& d_;
     Diagnostics& diagnostics_;
     std::optional<std::vector<ConstraintForces>> rows_;                     // when first asked for
+    std::optional<std::vector<ActingForce>> acting_;                        // likewise
     std::set<std::tuple<std::size_t, VectorKind, std::uint32_t>> refused_;  // components of one equation repeat their problem
 };
 

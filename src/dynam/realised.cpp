@@ -9,23 +9,10 @@ namespace appell {
 
 namespace {
 
-// the rows that ideal forces keep
-void keep_ideal_rows(ConstrainedDynamics& d) {
-    std::vector<std::uint32_t> place;
-    std::vector<ConstraintRow> rows;
-    std::vector<NodeId> b;
-    for (std::size_t i = 0; i < d.rows.size(); ++i) {
-        place.push_back(static_cast<std::uint32_t>(rows.size()));
-        if (d.rows[i].by_actuators) continue;
-        rows.push_back(d.rows[i]);
-        b.push_back(d.b[i]);
-    }
-    SparseMatrix A{rows.size(), d.A.columns, {}};
-    for (const SparseEntry& e : d.A.entries)
-        if (!d.rows[e.row].by_actuators) A.entries.push_back({place[e.row], e.column, e.value});
-    d.rows = std::move(rows);
-    d.b = std::move(b);
-    d.A = std::move(A);
+ConstrainedDynamics with_ideal_rows(const ConstrainedDynamics& d) {
+    std::vector<bool> ideal;
+    for (const ConstraintRow& row : d.rows) ideal.push_back(!row.by_actuators);
+    return with_rows(d, ideal);
 }
 
 std::vector<SymbolId> symbols_named(Graph& g, const std::string& name, std::size_t count) {
@@ -51,7 +38,7 @@ void add_given(const ConstrainedDynamics& d, const std::vector<NodeId>& law, Con
 
 class Realising {
 public:
-    explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, d} { keep_ideal_rows(out_.ideal); }
+    explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, with_ideal_rows(d)} {}
 
     Realisation run() {
         if (!d_.C.empty()) solve_ideal();
@@ -132,9 +119,8 @@ Realisation realise(const ConstrainedDynamics& d) {
 }
 
 ConstrainedDynamics with_given_forces(const ConstrainedDynamics& d) {
-    ConstrainedDynamics out = d;
-    if (d.C.empty() && d.actuators.empty()) return out;
-    keep_ideal_rows(out);
+    if (d.C.empty() && d.actuators.empty()) return d;
+    ConstrainedDynamics out = with_ideal_rows(d);
     add_given(d, d.C, out);
     return out;
 }

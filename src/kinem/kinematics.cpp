@@ -390,6 +390,8 @@ void Kinematics::make_resolver() {
                                   }
                                   case VectorKind::constraint_force:
                                   case VectorKind::constraint_torque:
+                                  case VectorKind::nonideal_force:
+                                  case VectorKind::nonideal_torque:
                                   case VectorKind::quantity: break;  // put in by whoever knows the dynamics
                               }
                               throw Error("unknown kind of vector symbol");

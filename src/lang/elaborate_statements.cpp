@@ -318,7 +318,17 @@ void Elaborator::elaborate_evidence(const Instance& instance) {
             fail(Code::E0401, part.span, "`evidence` names constraints", std::string(describe(value.type)), "a constraint");
             continue;
         }
-        for (std::uint32_t i = 0; i < value.second; ++i) model().evidence.push_back(value.first + i);
+        std::vector<std::size_t>& chosen = model().evidence;
+        if (std::find(chosen.begin(), chosen.end(), value.first) != chosen.end()) {
+            fail(Code::E0209, part.span, fmt::format("`{}` is named twice", written(part.span)));
+            continue;
+        }
+        if (!model().constraints[value.first].actuators.empty()) {
+            fail(Code::E0725, part.span, "actuators keep this constraint; it has no force of its own", written(part.span),
+                 "a constraint that is kept by ideal forces", "the magnitudes of actuators are always in the equations");
+            continue;
+        }
+        for (std::uint32_t i = 0; i < value.second; ++i) chosen.push_back(value.first + i);
     }
 }
 

@@ -101,6 +101,7 @@ Value Evaluation::builtin(const SyntaxNode& node, const FunctionSchema& function
         case Builtin::force:
         case Builtin::torque: return constraint_vector(node, function, arguments);
         case Builtin::ideal:
+        case Builtin::nonideal:
         case Builtin::reaction: return ideal_or_reaction(node, function, arguments);
         case Builtin::actuator: return actuator(node, arguments);
         case Builtin::partial:
@@ -303,7 +304,9 @@ Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> argu
 // force(c, P) and torque(c, B): the sum over the equations of the constraint, or over one component
 Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments,
                                     bool ideal) {
-    const bool force = function.builtin != Builtin::torque;
+    // ideal, reaction and nonideal take a point or a body
+    const bool force =
+        function.builtin == Builtin::force || (function.builtin != Builtin::torque && arguments[1].type != ValueType::frame);
     if (!need(arguments[0], ValueType::constraint, node.span, fmt::format("as the first argument of `{}`", function.name)))
         return {};
     const Value& place = arguments[1];
@@ -318,6 +321,12 @@ Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema
     NodeId total = graph().vector_zero();
     const std::size_t first = arguments[0].first;
     for (std::size_t c = first; c < first + arguments[0].second; ++c) {
+        if (function.builtin == Builtin::nonideal) {
+            total = graph().vadd(total, force ? owner_.builder_->nonideal_force(c, PointId(at ? place.second : place.first),
+                                                                                at ? FrameId(place.first) : FrameId{})
+                                              : owner_.builder_->nonideal_torque(c, FrameId(place.first)));
+            continue;
+        }
         const std::size_t components = owner_.model().constraints[c].multipliers.size();
         if (arguments.size() == 3 && components != 3) {
             owner_.fail(Code::E0401, node.span, "the constraint is a scalar equation",
@@ -329,7 +338,7 @@ Value Evaluation::constraint_vector(const SyntaxNode& node, const FunctionSchema
             if (arguments.size() == 3 && i != arguments[2].first) continue;
             const NodeId part = force ? owner_.builder_->constraint_force(c, i, PointId(at ? place.second : place.first),
                                                                           at ? FrameId(place.first) : FrameId{}, ideal)
-                                      : owner_.builder_->constraint_torque(c, i, FrameId(place.first));
+                                      : owner_.builder_->constraint_torque(c, i, FrameId(place.first), ideal);
             total = graph().vadd(total, part);
         }
     }

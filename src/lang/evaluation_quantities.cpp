@@ -16,6 +16,8 @@ constexpr Dimension k_time = Dimension::of(0, 0, 1), k_power = Dimension::of(2, 
 
 Value Evaluation::ideal_or_reaction(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments) {
     const bool ideal = function.builtin == Builtin::ideal;
+    // of what a law leads to no law may be made
+    if (function.builtin == Builtin::nonideal && !allow(uses::derived, node.span, "a nonideal force")) return {};
     if (arguments.size() == 1) return multiplier(node, arguments, ideal);
     return constraint_vector(node, function, arguments, ideal);
 }

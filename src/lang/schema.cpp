@@ -112,7 +112,10 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "absent. A speed may be named by its rate x' where it is that rate.",
      "independent u1, u2", true, false},
     {Kind::evidence, "evidence", "evidence CONSTRAINT, ...",
-     "Constraints whose forces stay in the equations that `derive --formulation minimal` prints; the others are eliminated.",
+     "Constraints whose forces stay in the equations that `derive` prints, with their multipliers; the others are eliminated "
+     "first. `minimal` and `nonminimal` follow it, `minimal` is the default then; `multipliers` has all constraint forces in its "
+     "equations, the other formulations none, and say so. `derive --evidence all|motion|none|NAME,...` replaces it. Motion and "
+     "forces do not depend on it: a run has the multipliers of all constraints as columns, `check` compares all formulations.",
      "evidence c1", true, false},
     {Kind::claim, "claim", "claim \"LABEL\": LEFT = RIGHT [where CONDITION]",
      "An equation that the derived dynamics must satisfy: scalars, vectors, or matrix(NAME) = ((a, b), (c, d)). `check` tests it "
@@ -231,10 +234,16 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
     mechanics("torque", "torque(c, B) | torque(c, B, x)", "vector",
               "torque of constraint c on the body or frame B, or the part of one component. Outputs and plots only",
               Builtin::torque, 2, 3),
-    mechanics("ideal", "ideal(c) | ideal(c, P) | ideal(c, B at P)", "scalar or vector",
-              "multiplier of constraint c, or its force on P, as it were without any nonideal force", Builtin::ideal, 1, 2),
-    mechanics("reaction", "reaction(c) | reaction(c, P) | reaction(c, B at P)", "scalar or vector",
-              "multiplier of constraint c, or its force on P, as it is: lambda(c), force(c, P)", Builtin::reaction, 1, 2),
+    mechanics("ideal", "ideal(c) | ideal(c, P) | ideal(c, B at P) | ideal(c, B)", "scalar or vector",
+              "multiplier of constraint c, its force on P, or its torque on B, as it were without any nonideal force",
+              Builtin::ideal, 1, 2),
+    mechanics("reaction", "reaction(c) | reaction(c, P) | reaction(c, B at P) | reaction(c, B)", "scalar or vector",
+              "multiplier of constraint c, its force on P, or its torque on B, as it is: lambda(c), force(c, P), torque(c, B)",
+              Builtin::reaction, 1, 2),
+    mechanics("nonideal", "nonideal(c, P) | nonideal(c, B at P) | nonideal(c, B)", "vector",
+              "nonideal member of the force of constraint c on P, or of its torque on B: its law there, and what all laws add to "
+              "the force of its multiplier. ideal(c, P) + nonideal(c, P) is the whole force. Outputs, plots and claims only",
+              Builtin::nonideal, 2, 2),
     mechanics("actuator", "actuator(F)", "scalar", "magnitude of an actuator; outputs, plots and claims only", Builtin::actuator,
               1, 1),
     mechanics("partial", "partial(e, u)", "as its argument",

@@ -88,6 +88,7 @@ enum class Builtin : std::uint8_t {
     torque,
     ideal,
     reaction,
+    nonideal,
     actuator,
     partial,
     nonholonomic_partial,

@@ -109,6 +109,19 @@ NodeId ModelBuilder::constraint_torque(std::size_t constraint, std::size_t compo
                          fmt::format("{}({}, {}{})", ideal ? "ideal" : "torque", c.name, model_.frame(body).name, axis));
 }
 
+NodeId ModelBuilder::nonideal_force(std::size_t constraint, PointId p, FrameId body) {
+    const std::string place =
+        body.valid() ? fmt::format("{} at {}", model_.frame(body).name, model_.point(p).name) : model_.point(p).name;
+    const NodeId where = body.valid() ? velocity_at(body, p) : position(p);
+    return vector_symbol(VectorKind::nonideal_force, static_cast<std::uint32_t>(constraint),
+                         graph().vector_symbol_of(where).value,
+                         fmt::format("nonideal({}, {})", model_.constraints.at(constraint).name, place));
+}
+NodeId ModelBuilder::nonideal_torque(std::size_t constraint, FrameId body) {
+    return vector_symbol(VectorKind::nonideal_torque, static_cast<std::uint32_t>(constraint), body.value,
+                         fmt::format("nonideal({}, {})", model_.constraints.at(constraint).name, model_.frame(body).name));
+}
+
 NodeId ModelBuilder::quantity(const Quantity& quantity, std::string name, bool vector) {
     const auto key =
         std::tuple(quantity.kind, quantity.of.valid() ? quantity.of.value : 0u, quantity.first, quantity.row, quantity.column);

@@ -46,6 +46,9 @@ public:
     [[nodiscard]] NodeId constraint_force(std::size_t constraint, std::size_t component, PointId point, FrameId body = {},
                                           bool ideal = false);
     [[nodiscard]] NodeId constraint_torque(std::size_t constraint, std::size_t component, FrameId body, bool ideal = false);
+    // the nonideal member of a constraint's force there, and of its torque
+    [[nodiscard]] NodeId nonideal_force(std::size_t constraint, PointId point, FrameId body = {});
+    [[nodiscard]] NodeId nonideal_torque(std::size_t constraint, FrameId body);
     // the node that stands for a quantity of the dynamics; asked for twice, the same one
     [[nodiscard]] NodeId quantity(const Quantity& quantity, std::string name, bool vector = false);
     // x*F.x + y*F.y + z*F.z

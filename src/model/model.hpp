@@ -30,6 +30,8 @@ enum class VectorKind : std::uint8_t {
     // what keeps a constraint row, in outputs and plots; `dynam` puts the expressions in
     constraint_force,   // multiplier of the row; vector symbol of the place it acts on: pos(P), or vel(B at P) for B's point at P
     constraint_torque,  // multiplier of the row; frame it acts on
+    nonideal_force,     // constraint; place as above: the nonideal member of its force (001 eq. 40)
+    nonideal_torque,    // constraint; frame
     quantity            // index in Model::quantities
 };
 

@@ -282,6 +282,9 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     };
     if (!std::isfinite(o.t0) || !std::isfinite(o.t1) || o.t1 == o.t0)
         refuse(fmt::format("a run from {} to {}", o.t0, o.t1), "a run of finite length");
+    if (wanted.forces && m.constraints.empty())
+        refuse(fmt::format("--forces {}: the model has no constraints, and so no constraint forces", *wanted.forces),
+               "a model with constraints");
     if (!(o.every > 0) || !std::isfinite(o.every)) refuse(fmt::format("rows every {}", o.every), "a positive spacing");
     if (!(o.rtol > 0) || !(o.rtol < 1)) refuse(fmt::format("rtol {}", o.rtol), "a relative tolerance between 0 and 1");
     if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse(fmt::format("atol {}", o.atol), "a positive absolute tolerance");

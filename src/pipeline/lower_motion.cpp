@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
+#include "dynam/acting_forces.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/quantities.hpp"
 #include "dynam/state_partition.hpp"
@@ -401,6 +402,17 @@ std::optional<std::vector<double>> values_on_constraints(const Model& m, const M
     return values;
 }
 
+// as the language writes it: force(c, P), ideal(c, B at P), torque(c, B); and actuator(F, P), generalized(c, u)
+std::string force_column(const Model& m, const ActingForce& f) {
+    const std::string place = place_name(m, f);
+    if (f.member == ForceMember::actuator) return fmt::format("actuator({}, {})", m.actuators[f.owner].name, place);
+    const char* what = f.kind == ActingForce::Kind::force    ? "force"
+                       : f.kind == ActingForce::Kind::torque ? "torque"
+                                                             : "generalized";
+    if (f.member != ForceMember::reaction) what = f.member == ForceMember::ideal ? "ideal" : "nonideal";
+    return fmt::format("{}({}, {})", what, m.constraints[f.owner].name, place);
+}
+
 }  // namespace
 
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
@@ -484,6 +496,24 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         column(o.name, observable.scalar(o.value, o.span));
     }
     layout.visible = row.size();
+    if (options.forces_in.valid()) {
+        layout.forces_frame = m.frame(options.forces_in).name;
+        for (const ActingForce& f : acting_forces(d)) {
+            if (f.member == ForceMember::law) continue;  // the nonideal member contains it
+            const std::string name = force_column(m, f);
+            if (f.kind == ActingForce::Kind::generalized) {
+                column(name, observable.scalar(f.value, {}));
+                layout.force_units.emplace_back();  // energy over whatever the speed's unit times a second is
+                continue;
+            }
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                column(fmt::format("{}.{}", name, "xyz"[axis]),
+                       observable.scalar(g.dot(f.value, m.frame(options.forces_in).basis[axis]), {}));
+                layout.force_units.emplace_back(f.kind == ActingForce::Kind::force ? "N" : "N m");
+            }
+        }
+    }
+    layout.forces_end = row.size();
     for (const Plot& plot : m.plots) {
         std::vector<Vec3> paths;
         for (const PlotTrace& trace : plot.traces)

@@ -17,6 +17,7 @@ struct LowerMotionOptions {
     double from = 0;  // start time
     std::size_t solve_entries = Limits{}.solve_entries;
     bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
+    FrameId forces_in{};   // valid: columns of everything that keeps the constraints, along the axes of this frame
 };
 
 struct LoweredMotion {

@@ -44,6 +44,31 @@ Derivation derive(const ModelText& text) {
 
 namespace {
 
+void add_vanishing(Diagnostics& diagnostics, const VanishingVelocities& found) {
+    constexpr std::size_t k_most = 8;  // names in one message
+    if (found.names.empty()) return;
+    std::vector<std::string> parts;
+    bool always = false;
+    for (const auto& [name, states] : found.names) {
+        if (parts.size() == k_most) {
+            parts.push_back(fmt::format("{} more", found.names.size() - k_most));
+            break;
+        }
+        always = always || states == found.states;
+        parts.push_back(states == found.states ? fmt::format("{} always", name) : fmt::format("{} at {}", name, states));
+    }
+    diagnostics.add({Code::N0822,
+                     {},
+                     fmt::format("the constraints can not be kept while everything moves: {} at each of {} random consistent "
+                                 "states ({})",
+                                 always && found.names.size() == 1 ? found.names.front().first + " vanishes"
+                                                                   : std::string("some velocity vanishes"),
+                                 found.states, fmt::join(parts, ", ")),
+                     "",
+                     "",
+                     "no row is redundant by that; conditions that ask too much of moving bodies do it"});
+}
+
 std::optional<Check> check_dynamics(Derivation& derivation) {
     Result<LoweredMotion> lowered = lower_motion(
         *derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, derivation.limits.solve_entries, false});
@@ -71,6 +96,8 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start);
     out.diagnosis = diagnose(*derivation.dynamics, doctor_samples(*derivation.dynamics, *lowered, states, summary.x_start));
     add_findings(derivation.diagnostics, *derivation.dynamics, out.diagnosis);
+    out.vanishing = vanishing_velocities(*derivation.dynamics, *lowered, states);
+    add_vanishing(derivation.diagnostics, out.vanishing);
     out.certificate = certify(*derivation.dynamics, *lowered, states);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     return out;
@@ -94,6 +121,34 @@ std::vector<std::string_view> formulation_names() {
     return names;
 }
 
+namespace {
+
+// the frame that constraint forces are wanted in; invalid, with the reason among the diagnostics, when there is none
+FrameId find_frame(Derivation& d, const std::string& wanted) {
+    const Model& m = *d.model;
+    std::vector<std::string> names;
+    for (const Body& body : m.bodies) {
+        if (body.name == wanted) return body.frame;
+        names.push_back(body.name);
+    }
+    for (std::size_t i = 0; i < m.frames.size(); ++i) {
+        if (m.frames[i].name == wanted) return FrameId(i);
+        names.push_back(m.frames[i].name);
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    const std::string near = nearest_name(wanted, names);
+    d.diagnostics.add({Code::E0202,
+                       {},
+                       fmt::format("the model has no frame or body `{}`", wanted),
+                       "--forces " + wanted,
+                       fmt::format("one of {}", fmt::join(names, ", ")),
+                       near.empty() ? "" : fmt::format("did you mean {}?", near)});
+    return {};
+}
+
+}  // namespace
+
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
     if (!derivation.ok()) return std::nullopt;
     const Model& m = *derivation.model;
@@ -109,12 +164,14 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     out.options.max_steps = wanted.max_steps;
     out.options.max_rows = wanted.max_rows;
     if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
+    const FrameId forces_in = wanted.forces ? find_frame(derivation, *wanted.forces) : FrameId{};
+    if (wanted.forces && !forces_in.valid()) return std::nullopt;
     try {
         derivation.timer.start("lower");
         const std::string name = wanted.formulation.value_or(m.run.formulation);
-        Result<LoweredMotion> lowered = lower_motion(
-            *derivation.dynamics,
-            {find_formulation(name).value_or(Formulation::multipliers), out.options.t0, derivation.limits.solve_entries, true});
+        Result<LoweredMotion> lowered =
+            lower_motion(*derivation.dynamics, {find_formulation(name).value_or(Formulation::multipliers), out.options.t0,
+                                                derivation.limits.solve_entries, true, forces_in});
         derivation.diagnostics.append(lowered.diagnostics);
         out.formulation = name;
         if (!lowered.ok()) {

@@ -16,6 +16,7 @@
 #include "lang/read_model.hpp"
 #include "pipeline/certificate.hpp"
 #include "pipeline/claims.hpp"
+#include "pipeline/vanishing_velocities.hpp"
 #include "report/run_record.hpp"
 
 namespace appell {
@@ -48,10 +49,11 @@ struct Check {
     std::size_t rank = 0;                                                     // independent rows
     std::size_t freedoms = 0;                                                 // speeds - rank
     std::vector<Moved> moved;
-    std::vector<double> start;  // q, u on the constraints
-    Diagnosis diagnosis;        // what kind of constraints these are
-    Certificate certificate;    // all formulations at random consistent states
-    ClaimResults claims;        // the model's, at the same states
+    std::vector<double> start;      // q, u on the constraints
+    Diagnosis diagnosis;            // what kind of constraints these are
+    Certificate certificate;        // all formulations at random consistent states
+    VanishingVelocities vanishing;  // what rests at each of them
+    ClaimResults claims;            // the model's, at the same states
 };
 
 // Adds what it finds to the derivation's diagnostics; no value when the model can not be started.
@@ -60,6 +62,7 @@ struct Check {
 struct RunOptions {
     std::optional<double> from, until, every, rtol, atol;  // what the model's own `run` says is replaced
     std::optional<std::string> formulation, integrator, stabilize;
+    std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
 };

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "dynam/speed_partition.hpp"
 #include "pipeline/consistent_states.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "report/equation_sections.hpp"
 
 namespace appell {
 
@@ -65,6 +68,70 @@ void choose_state(const Derivation& d, EquationOptions& options) {
     }
 }
 
+// --evidence as constraints of the model; problems are named
+std::vector<std::size_t> find_evidence(Derivation& d, const std::string& wanted) {
+    const std::vector<Constraint>& all = d.model->constraints;
+    std::vector<std::size_t> out;
+    if (wanted == "none") return out;
+    if (wanted == "all" || wanted == "motion") {
+        for (const ConstraintRow& row : d.dynamics->rows)
+            if (!row.by_actuators && (wanted == "all" || row.level != Level::position) &&
+                (out.empty() || out.back() != row.constraint))
+                out.push_back(row.constraint);
+        return out;
+    }
+    std::vector<std::string> names;
+    for (const Constraint& c : all) names.push_back(c.name);
+    for (std::size_t at = 0; at <= wanted.size();) {
+        const std::size_t end = std::min(wanted.find(',', at), wanted.size());
+        const std::size_t first = std::min(wanted.find_first_not_of(' ', at), end);
+        std::string name = wanted.substr(first, end - first);
+        while (name.ends_with(' ')) name.pop_back();
+        at = end + 1;
+        bool found = false;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            // NAME, the equations NAME.1, NAME.2 of one statement, or the members NAME[1], NAME[2] of a family
+            const bool part = all[i].name.starts_with(name) && all[i].name.size() > name.size() && !name.empty() &&
+                              (all[i].name[name.size()] == '.' || all[i].name[name.size()] == '[');
+            if (all[i].name != name && !part) continue;
+            found = true;
+            if (!all[i].actuators.empty())
+                d.diagnostics.add({Code::E0725, all[i].span,
+                                   fmt::format("constraint {} is kept by actuators and has no force of its own", all[i].name),
+                                   "--evidence " + wanted, "a constraint that is kept by ideal forces",
+                                   "the magnitudes of actuators are always in the equations"});
+            else if (std::find(out.begin(), out.end(), i) == out.end())
+                out.push_back(i);
+        }
+        if (found) continue;
+        const std::string near = nearest_name(name, names);
+        d.diagnostics.add({Code::E0202,
+                           {},
+                           fmt::format("the model has no constraint `{}`", name),
+                           "--evidence " + wanted,
+                           "all, motion, none, or names of constraints separated by commas",
+                           near.empty() ? "" : fmt::format("did you mean {}?", near)});
+    }
+    return out;
+}
+
+// Evidence asked for by name, in a formulation that can not show it, is refused; what a model says is meant for those that can.
+bool refuse_evidence(Derivation& d, const EquationOptions& options) {
+    if (!options.evidence || follows_evidence(options.formulation)) return false;
+    std::size_t ideal = 0;
+    for (const Constraint& c : d.model->constraints) ideal += c.actuators.empty() ? 1 : 0;
+    const bool all = options.formulation == Formulation::multipliers;
+    if (options.evidence->size() == (all ? ideal : 0)) return false;
+    d.diagnostics.add(
+        {Code::E0821,
+         {},
+         fmt::format("formulation {} has {} constraint forces in evidence", name_of(options.formulation), all ? "all" : "no"),
+         "--evidence",
+         "formulation minimal or nonminimal",
+         "use --formulation minimal, or leave --evidence out"});
+    return true;
+}
+
 }  // namespace
 
 std::vector<std::string_view> format_names() {
@@ -76,7 +143,10 @@ std::vector<std::string_view> format_names() {
 std::optional<std::string> print_equations(Derivation& derivation, const PrintRequest& request) {
     if (!derivation.ok()) return std::nullopt;
     EquationOptions options;
-    options.formulation = find_formulation(request.formulation).value_or(Formulation::multipliers);
+    if (request.evidence) options.evidence = find_evidence(derivation, *request.evidence);
+    const bool some = !options.evidence.value_or(derivation.model->evidence).empty();
+    options.formulation = find_formulation(request.formulation).value_or(some ? Formulation::minimal : Formulation::multipliers);
+    if (!derivation.ok() || refuse_evidence(derivation, options)) return std::nullopt;
     for (const auto& [name, format] : k_formats)
         if (name == request.format) options.format = format;
     try {

@@ -10,8 +10,11 @@
 namespace appell {
 
 struct PrintRequest {
-    std::string formulation = "multipliers";
+    std::string formulation;      // empty: multipliers; minimal where some constraint forces are to be in evidence
     std::string format = "text";  // text, latex, markdown, json
+    // constraint forces in evidence, instead of those that the model names: all, none, motion (those of constraints on velocities
+    // and accelerations: 000 eq. 2), or names separated by commas
+    std::optional<std::string> evidence{};
 };
 
 // what PrintRequest::format may be

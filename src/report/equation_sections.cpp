@@ -7,6 +7,7 @@
 
 #include "dynam/realised.hpp"
 #include "expr/print.hpp"
+#include "report/force_lines.hpp"
 
 namespace appell {
 
@@ -214,6 +215,44 @@ std::optional<Block> vector_block(const ConstrainedDynamics& d, Math corner, std
 
 namespace {
 
+// the three members of 001 eq. 40 as generalized forces
+Section members_section(const ConstrainedDynamics& d) {
+    Graph& g = d.graph();
+    Section section{"Members of the force",
+                    named("M u' = f + F_i + F_n,  F_i = A^T lambda_i,  F_n = C + A^T (lambda - lambda_i)",
+                          "M \\dot{u} = f + F^{\\mathrm{i}} + F^{\\mathrm{n}},\\quad F^{\\mathrm{i}} = A^{T} "
+                          "\\lambda_{\\mathrm{i}},\\quad F^{\\mathrm{n}} = C + A^{T} (\\lambda - \\lambda_{\\mathrm{i}})"),
+                    {},
+                    {}};
+    section.blocks.emplace_back(
+        Sentence{"The given force and its inertia terms, the ideal member and the nonideal one (Udwadia, "
+                 "Kalaba and Phohomsiri, eq. 40)",
+                 d.actuators.empty() ? ":" : "; the work of the actuators is to be added:"});
+    std::vector<std::vector<NodeId>> ideal(d.f.size()), nonideal(d.f.size());
+    for (std::size_t r = 0; r < d.f.size(); ++r) nonideal[r].push_back(d.C[r]);
+    for (const SparseEntry& e : d.A.entries) {
+        const ConstraintRow& row = d.rows[e.row];
+        if (row.by_actuators) continue;
+        const Constraint& c = d.model->constraints[row.constraint];
+        const auto at = std::find(c.multipliers.begin(), c.multipliers.end(), row.multiplier) - c.multipliers.begin();
+        const NodeId without = g.symbol_node(c.ideal_multipliers[static_cast<std::size_t>(at)]);
+        ideal[e.column].push_back(g.mul(without, e.value));
+        nonideal[e.column].push_back(g.mul(g.sub(g.symbol_node(row.multiplier), without), e.value));
+    }
+    Equations list;
+    for (std::size_t r = 0; r < d.f.size(); ++r) {
+        const auto member = [&](const char* text, const char* latex, NodeId value) {
+            list.push_back(
+                {named(fmt::format("{}_{}", text, r + 1), fmt::format("{}_{{{}}}", latex, r + 1)), "=", expression(value)});
+        };
+        member("f", "f", d.f[r]);
+        member("F_i", "F^{\\mathrm{i}}", g.sum(ideal[r]));
+        member("F_n", "F^{\\mathrm{n}}", g.sum(nonideal[r]));
+    }
+    section.blocks.emplace_back(std::move(list));
+    return section;
+}
+
 // C and G tau of M u' = f + C + G tau + A' lambda, and the rows that the actuators keep; on the page the letter D is that of
 // u_D' = D u_I' + d
 void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
@@ -257,6 +296,7 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
         section.blocks.emplace_back(
             Sentence{"The laws contain the multipliers themselves: the equations are to be solved for both together."});
     out.push_back(std::move(section));
+    if (!d.C.empty()) out.push_back(members_section(d));
     if (d.actuators.empty()) return;
     Section servo{"Servo-constraints at the acceleration level", {}, {}, {}};
     servo.blocks.emplace_back(Sentence{"The magnitudes of the actuators are those that keep these rows:"});
@@ -275,40 +315,83 @@ struct Decision {
     std::string words;
 };
 
+// `fewer`: the speeds that the model lets depend are candidates for the rows of this system, which are not all of the model's
 Decision decide(const ConstrainedDynamics& system, const EquationOptions& options, const std::vector<double>& state,
-                const std::vector<std::uint32_t>& named_by_model) {
+                const std::vector<std::uint32_t>& named_by_model, bool fewer) {
     const SpeedPartition own = choose_speed_partition(system, state);
-    const auto following = [&](const std::vector<std::uint32_t>& dependent) -> std::optional<SpeedPartition> {
+    const auto following = [&](const std::vector<std::uint32_t>& dependent, bool all) -> std::optional<SpeedPartition> {
         SpeedPartition p = choose_speed_partition(system, state, dependent);
-        if (p.dependent.size() < dependent.size() || p.rows.size() < own.rows.size()) return std::nullopt;
+        if ((all && p.dependent.size() < dependent.size()) || p.rows.size() < own.rows.size()) return std::nullopt;
         return p;
     };
     if (!options.dependent.empty()) {
-        if (const auto p = following(options.dependent)) return {*p, "Given, and regular " + options.place};
+        if (const auto p = following(options.dependent, true)) return {*p, "Given, and regular " + options.place};
         throw Error("the speeds given can not depend on the others, or are too few, at this state");
     }
     if (!named_by_model.empty()) {
-        if (const auto p = following(named_by_model)) return {*p, "Named by the model, and regular " + options.place};
+        if (const auto p = following(named_by_model, !fewer))
+            return {*p, fmt::format("{}, and regular {}", fewer ? "As far as the model names them" : "Named by the model",
+                                    options.place)};
         return {own, "Chosen, since those that the model names do not determine the others, " + options.place};
     }
     return {own, "Chosen " + options.place};
+}
+
+// the constraints in evidence and the others, in words
+std::string evidence_sentence(const ConstrainedDynamics& d, Formulation formulation, const std::vector<bool>& shown) {
+    std::vector<std::string> in, out;
+    for (std::size_t i = 0; i < d.model->constraints.size(); ++i) {
+        const Constraint& c = d.model->constraints[i];
+        if (c.actuators.empty()) (shown[i] ? in : out).push_back(c.name);
+    }
+    if (in.empty()) return "";
+    if (follows_evidence(formulation))
+        return fmt::format(
+            " In evidence: the forces of {}. {} Each row in evidence adds its equation and its multiplier.", fmt::join(in, ", "),
+            out.empty() ? "Nothing is eliminated." : fmt::format("Eliminated: those of {}.", fmt::join(out, ", ")));
+    if (formulation == Formulation::multipliers)
+        return out.empty() ? ""
+                           : fmt::format(
+                                 " All of them are, those of {} as well, which the model does not ask for; `minimal` and "
+                                 "`nonminimal` eliminate them.",
+                                 fmt::join(out, ", "));
+    return fmt::format(
+        " It has no constraint forces in its equations; the model wants those of {} in evidence, which `minimal`, "
+        "`nonminimal` and `multipliers` can show.",
+        fmt::join(in, ", "));
 }
 
 }  // namespace
 
 Document equation_document(const ConstrainedDynamics& d, const EquationOptions& options) {
     const std::vector<double> state = options.state.empty() ? generic_values(d.graph()) : options.state;
-    const ConstrainedDynamics system = with_given_forces(d);
-    const bool all_rows = system.rows.size() == d.rows.size();
+    std::vector<bool> shown(d.model->constraints.size(), false);
+    for (const std::size_t c : options.evidence.value_or(d.model->evidence)) shown.at(c) = true;
+    const ConstrainedDynamics ideal = with_given_forces(d);
+    std::vector<bool> in_evidence, eliminated;
+    for (const ConstraintRow& row : ideal.rows) {
+        in_evidence.push_back(follows_evidence(options.formulation) && shown[row.constraint]);
+        eliminated.push_back(!in_evidence.back());
+    }
+    const ConstrainedDynamics system = with_rows(ideal, eliminated);
+    const bool all_rows = ideal.rows.size() == d.rows.size();
+    const bool fewer = system.rows.size() < ideal.rows.size();
     // a partition that the model names is one of all rows
-    const Decision decision = decide(system, options, state, all_rows ? d.dependent : std::vector<std::uint32_t>{});
-    Document document{d.model->name, d.model->title, {formulation_sentence(options.formulation)}, {}, {}};
+    const Decision decision = decide(system, options, state, all_rows ? d.dependent : std::vector<std::uint32_t>{}, fewer);
+    Document document{d.model->name,
+                      d.model->title,
+                      {formulation_sentence(options.formulation) + evidence_sentence(d, options.formulation, shown)},
+                      {},
+                      {}};
     document.sections.push_back(
-        system_section(d, all_rows ? decision.partition : choose_speed_partition(d, state), options.place));
+        system_section(d, all_rows && !fewer ? decision.partition : choose_speed_partition(d, state), options.place));
     if (!speeds_are_rates(d)) document.sections.push_back(kinematical_section(d));
     velocity_sections(d, document.sections);
+    // of a system with laws or actuators all of them; otherwise `multipliers` lists the forces
+    if (!d.C.empty() || !d.actuators.empty()) document.sections.push_back(constraint_forces_section(d));
     added_sections(d, document.sections);
-    for (Section& section : formulation_sections(system, options.formulation, decision.partition, decision.words, state))
+    for (Section& section : formulation_sections(system, with_rows(ideal, in_evidence), options.formulation, decision.partition,
+                                                 decision.words, state))
         document.sections.push_back(std::move(section));
     document.sections.push_back(energy_section(d));
     return document;

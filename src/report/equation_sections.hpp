@@ -13,10 +13,16 @@ namespace appell {
 [[nodiscard]] Document equation_document(const ConstrainedDynamics& dynamics, const EquationOptions& options);
 
 // The sections that are the formulation's own, of a system without laws and actuators (with_given_forces); `decision` says how
-// the partition came about at the state: "Chosen at the start state".
-[[nodiscard]] std::vector<Section> formulation_sections(const ConstrainedDynamics& dynamics, Formulation formulation,
-                                                        const SpeedPartition& partition, const std::string& decision,
-                                                        std::span<const double> state);
+// the partition came about at the state: "Chosen at the start state". `shown` is the same system with the rows whose forces are
+// in evidence; `dynamics` then has the others, which are eliminated.
+[[nodiscard]] std::vector<Section> formulation_sections(const ConstrainedDynamics& dynamics, const ConstrainedDynamics& shown,
+                                                        Formulation formulation, const SpeedPartition& partition,
+                                                        const std::string& decision, std::span<const double> state);
+
+// do the equations of the formulation follow the user's choice of constraint forces in evidence?
+[[nodiscard]] constexpr bool follows_evidence(Formulation formulation) {
+    return formulation == Formulation::minimal || formulation == Formulation::nonminimal;
+}
 
 // one sentence about what the formulation does, with its source
 [[nodiscard]] std::string formulation_sentence(Formulation formulation);

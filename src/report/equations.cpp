@@ -66,6 +66,8 @@ std::string equations_json(const ConstrainedDynamics& d, const EquationOptions& 
                                       {"level", level_name(row.level)},
                                       {"text", m.constraints[row.constraint].text},
                                       {"multiplier", g.symbol(row.multiplier).name}});
+    out["evidence"] = Json::array();
+    for (const std::size_t c : options.evidence.value_or(m.evidence)) out["evidence"].push_back(m.constraints[c].name);
     if (!d.actuators.empty()) {
         out["actuators"] = Json::array();
         for (const SymbolId magnitude : d.actuators) out["actuators"].push_back(g.symbol(magnitude).name);

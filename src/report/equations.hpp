@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct EquationOptions {
     std::vector<double> state{};
     std::string place = "at generic values";
     std::vector<std::uint32_t> dependent{};  // speeds that shall depend on the others; empty: chosen by conditioning
+    // constraints, by index in the model, whose forces are in evidence; absent: as the model says. Only `minimal` and
+    // `nonminimal` follow it: the others have all constraint forces in their equations, or none.
+    std::optional<std::vector<std::size_t>> evidence{};
 };
 
 // LaTeX is a whole document for pdflatex with amsmath. JSON has a schema version, the matrices K, M, A and vectors k, f, b, and

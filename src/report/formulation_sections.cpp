@@ -16,9 +16,16 @@ Math force_name(const char* text, const char* latex, std::size_t speed) {
 
 }  // namespace
 
-SectionWriter::SectionWriter(const ConstrainedDynamics& d, const SpeedPartition& partition, const std::string& decision,
-                             std::span<const double> state)
-    : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), partition_(partition), decision_(decision), state_(state) {
+SectionWriter::SectionWriter(const ConstrainedDynamics& d, const ConstrainedDynamics& shown, const SpeedPartition& partition,
+                             const std::string& decision, std::span<const double> state)
+    : d_(d),
+      shown_(shown),
+      m_(*d.model),
+      g_(d.graph()),
+      kin_(*d.kinematics),
+      partition_(partition),
+      decision_(decision),
+      state_(state) {
     for (const Speed& s : m_.speeds) rates_.push_back(g_.symbol_node(s.rate));
 }
 
@@ -72,11 +79,32 @@ SparseMatrix SectionWriter::full(const SparseMatrix& lower) {
 void SectionWriter::constraint_rows() {
     if (d_.rows.empty()) return;
     Section s = section("Constraints at the acceleration level", "A u' = b", "A \\dot{u} = b");
-    std::vector<std::vector<NodeId>> rows(d_.rows.size());
-    for (const SparseEntry& e : d_.A.entries) rows[e.row].push_back(g_.mul(e.value, rates_[e.column]));
+    s.blocks.emplace_back(row_equations(d_.A, d_.b, all_speeds()));
+    out_.push_back(std::move(s));
+}
+
+Equations SectionWriter::row_equations(const SparseMatrix& A, std::span<const NodeId> b,
+                                       std::span<const std::uint32_t> speeds) const {
+    std::vector<std::vector<NodeId>> rows(b.size());
+    for (const SparseEntry& e : A.entries) rows[e.row].push_back(g_.mul(e.value, rates_[speeds[e.column]]));
     Equations list;
-    for (std::size_t i = 0; i < rows.size(); ++i) list.push_back({expression(g_.sum(rows[i])), "=", expression(d_.b[i])});
-    s.blocks.emplace_back(std::move(list));
+    for (std::size_t i = 0; i < rows.size(); ++i) list.push_back({expression(g_.sum(rows[i])), "=", expression(b[i])});
+    return list;
+}
+
+std::vector<NodeId> SectionWriter::forces_in_evidence(const SparseMatrix& A) const {
+    std::vector<std::vector<NodeId>> terms(A.columns);
+    for (const SparseEntry& e : A.entries)
+        terms[e.column].push_back(g_.mul(g_.symbol_node(shown_.rows[e.row].multiplier), e.value));
+    std::vector<NodeId> out;
+    for (const std::vector<NodeId>& t : terms) out.push_back(g_.sum(t));
+    return out;
+}
+
+void SectionWriter::evidence_vectors() {
+    if (shown_.rows.empty()) return;
+    Section s = constraint_forces_section(shown_);
+    s.title = "Constraint forces in evidence";
     out_.push_back(std::move(s));
 }
 
@@ -146,7 +174,9 @@ bool SectionWriter::dependent_rates(const Elimination& e) {
 }
 
 void SectionWriter::multipliers() {
-    if (Section forces = constraint_forces_section(d_); !forces.blocks.empty()) out_.push_back(std::move(forces));
+    // with laws or actuators among the given forces, all forces have been listed
+    if (Section forces = constraint_forces_section(d_); d_.added_force.empty() && !forces.blocks.empty())
+        out_.push_back(std::move(forces));
     generalized_forces(generalized_active_forces(d_));
     const std::vector<NodeId> inertia = times_rates(d_.M, all_speeds());
     const std::vector<NodeId> remainders = inertia_remainders(d_);
@@ -188,9 +218,10 @@ void SectionWriter::multipliers() {
     }
 }
 
-std::vector<Section> formulation_sections(const ConstrainedDynamics& d, Formulation formulation, const SpeedPartition& partition,
-                                          const std::string& decision, std::span<const double> state) {
-    return SectionWriter(d, partition, decision, state).sections(formulation);
+std::vector<Section> formulation_sections(const ConstrainedDynamics& d, const ConstrainedDynamics& shown, Formulation formulation,
+                                          const SpeedPartition& partition, const std::string& decision,
+                                          std::span<const double> state) {
+    return SectionWriter(d, shown, partition, decision, state).sections(formulation);
 }
 
 std::string formulation_sentence(Formulation formulation) {

@@ -9,8 +9,8 @@ namespace appell {
 
 class SectionWriter {
 public:
-    SectionWriter(const ConstrainedDynamics& dynamics, const SpeedPartition& partition, const std::string& decision,
-                  std::span<const double> state);
+    SectionWriter(const ConstrainedDynamics& dynamics, const ConstrainedDynamics& shown, const SpeedPartition& partition,
+                  const std::string& decision, std::span<const double> state);
 
     [[nodiscard]] std::vector<Section> sections(Formulation formulation);
 
@@ -31,6 +31,12 @@ private:
 
     // --- sections that several formulations have
     void constraint_rows();
+    // A u' = b, or A~ u_I' = b~, of some rows
+    [[nodiscard]] Equations row_equations(const SparseMatrix& A, std::span<const NodeId> b,
+                                          std::span<const std::uint32_t> speeds) const;
+    // sum_s lambda_s A_sr of the rows in evidence, by column of A
+    [[nodiscard]] std::vector<NodeId> forces_in_evidence(const SparseMatrix& A) const;
+    void evidence_vectors();  // these forces as vectors
     void generalized_forces(const std::vector<NodeId>& active);
     void choice();  // which speeds depend on which
     // the dependent rates in closed form; or the reason why not, the linear system, and false
@@ -54,6 +60,7 @@ private:
     void explicit_motion(const std::vector<NodeId>& masses, bool without_generalized_inverse);
 
     const ConstrainedDynamics& d_;
+    const ConstrainedDynamics& shown_;  // with the rows in evidence; none unless the user wants some
     const Model& m_;
     Graph& g_;
     Kinematics& kin_;

@@ -7,17 +7,28 @@
 namespace appell {
 
 void SectionWriter::minimal() {
+    const bool evidence = !shown_.rows.empty();
+    evidence_vectors();
     constraint_rows();
     choice();
     const Elimination e = eliminate_dependent(d_, partition_);
     if (!dependent_rates(e)) {
-        Section s = section("Dynamical equations", "S^T M S u_I' = S^T (f - M s)", "S^{T} M S \\dot{u}_I = S^{T} (f - M s)");
+        Section s =
+            evidence ? section("Dynamical equations", "S^T M S u_I' = S^T (f - M s + A^T lambda),  A S u_I' = b - A s",
+                               "S^{T} M S \\dot{u}_I = S^{T} (f - M s + A^{T} \\lambda),\\quad "
+                               "A S \\dot{u}_I = b - A s")
+                     : section("Dynamical equations", "S^T M S u_I' = S^T (f - M s)", "S^{T} M S \\dot{u}_I = S^{T} (f - M s)");
         s.blocks.emplace_back(Sentence{letter("S"), " has the rows of the unit matrix for the independent speeds and those of ",
                                        letter("D"), " for the dependent ones; ", letter("s"), " has zeros and ", letter("d"),
                                        ". ", letter("M"), " and ", letter("f"),
                                        " are those of the system without its constraints:"});
         s.blocks.emplace_back(matrix_of(named("M", "M"), full(d_.M)));
         s.blocks.emplace_back(column_of(g_, named("f", "f"), d_.f));
+        if (evidence) {
+            s.blocks.emplace_back(Sentence{"The rows whose forces are in evidence:"});
+            s.blocks.emplace_back(matrix_of(named("A", "A"), shown_.A));
+            s.blocks.emplace_back(column_of(g_, named("b", "b"), shown_.b));
+        }
         out_.push_back(std::move(s));
         return;
     }
@@ -56,13 +67,15 @@ void SectionWriter::minimal() {
     }
 
     const std::vector<NodeId> inertia = times_rates(minimal.M, free);
+    const RemainingRows remaining = remaining_rows(shown_, e);
+    const std::vector<NodeId> constraint = forces_in_evidence(remaining.A);
     Equations active, stars, kane, solved;
     for (std::size_t r = 0; r < free.size(); ++r) {
         const NodeId star = g_.neg(g_.add(inertia[r], minimal.L[r]));
         active.push_back({F_tilde(free[r]), "=", expression(minimal.F[r])});
         stars.push_back({F_star_tilde(free[r]), "=", expression(star)});
-        kane.push_back({expression(g_.add(minimal.F[r], star)), "=", expression(g_.constant(0))});
-        solved.push_back({expression(inertia[r]), "=", expression(minimal.f[r])});
+        kane.push_back({expression(g_.add(g_.add(minimal.F[r], constraint[r]), star)), "=", expression(g_.constant(0))});
+        solved.push_back({expression(inertia[r]), "=", expression(g_.add(minimal.f[r], constraint[r]))});
     }
     const auto put = [&](Section s, Equations list) {
         s.blocks.emplace_back(std::move(list));
@@ -76,8 +89,19 @@ void SectionWriter::minimal() {
     }
     put(section("Generalized active forces"), std::move(active));
     put(section("Generalized inertia forces"), std::move(stars));
-    put(section("Dynamical equations", "F~_r + F~*_r = 0", "\\tilde{F}_r + \\tilde{F}_r^{\\star} = 0"), std::move(kane));
-    put(section("The same, ordered by the rates", "M~ u_I' = f~", "\\tilde{M} \\dot{u}_I = \\tilde{f}"), std::move(solved));
+    if (!evidence) {
+        put(section("Dynamical equations", "F~_r + F~*_r = 0", "\\tilde{F}_r + \\tilde{F}_r^{\\star} = 0"), std::move(kane));
+        put(section("The same, ordered by the rates", "M~ u_I' = f~", "\\tilde{M} \\dot{u}_I = \\tilde{f}"), std::move(solved));
+        return;
+    }
+    put(section("Dynamical equations", "F~_r + F~*_r + sum_s lambda_s A~_sr = 0",
+                "\\tilde{F}_r + \\tilde{F}_r^{\\star} + \\textstyle\\sum_s \\lambda_s \\tilde{A}_{sr} = 0"),
+        std::move(kane));
+    put(section("The same, ordered by the rates", "M~ u_I' = f~ + A~^T lambda",
+                "\\tilde{M} \\dot{u}_I = \\tilde{f} + \\tilde{A}^{T} \\lambda"),
+        std::move(solved));
+    put(section("Constraints whose forces are in evidence", "A~ u_I' = b~", "\\tilde{A} \\dot{u}_I = \\tilde{b}"),
+        row_equations(remaining.A, remaining.b, free));
 }
 
 }  // namespace appell

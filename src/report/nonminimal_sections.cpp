@@ -6,6 +6,7 @@ namespace appell {
 
 void SectionWriter::nonminimal() {
     const std::size_t n = rates_.size(), rank = partition_.rows.size();
+    evidence_vectors();
     constraint_rows();
     choice();
     const Elimination e = eliminate_dependent(d_, partition_);
@@ -28,10 +29,17 @@ void SectionWriter::nonminimal() {
     unconstrained.blocks.emplace_back(matrix_of(named("Q", "Q"), Q));
     unconstrained.blocks.emplace_back(column_of(g_, named("P", "P"), P));
 
+    const auto rows_in_evidence = [&] {
+        if (shown_.rows.empty()) return;
+        Section s = section("Constraints whose forces are in evidence", "G u' = g", "G \\dot{u} = g");
+        s.blocks.emplace_back(row_equations(shown_.A, shown_.b, all_speeds()));
+        out_.push_back(std::move(s));
+    };
     if (!e.refused.empty()) {
         dependent_rates(e);
         out_.push_back(std::move(unconstrained));
         final_form(nullptr, e, P, n, rank, place);
+        rows_in_evidence();
         return;
     }
     if (rank > 0) {
@@ -47,16 +55,24 @@ void SectionWriter::nonminimal() {
     }
     out_.push_back(std::move(unconstrained));
     final_form(&Q, e, P, n, rank, place);
+    rows_in_evidence();
 }
 
 void SectionWriter::final_form(const SparseMatrix* Q, const Elimination& e, const std::vector<NodeId>& P, std::size_t n,
                                std::size_t rank, const std::vector<std::uint32_t>& place) {
-    Section s = section("Nonminimal equations", "T u' = V", "T \\dot{u} = V");
+    const bool evidence = !shown_.rows.empty();
+    Section s = evidence ? section("Nonminimal equations", "T u' = V + [0; A2 G^T] lambda",
+                                   "T \\dot{u} = V + \\begin{bmatrix} 0 \\\\ A_2 G^{T} \\end{bmatrix} \\lambda")
+                         : section("Nonminimal equations", "T u' = V", "T \\dot{u} = V");
     s.blocks.emplace_back(Sentence{
         named("A1 = [-A, 1], A2 = [1, A^T], T = [A1; A2 Q], V = [B; A2 P]",
               "A_1 = \\begin{bmatrix} -A & 1 \\end{bmatrix},\\quad A_2 = \\begin{bmatrix} 1 & A^{T} \\end{bmatrix},\\quad "
               "T = \\begin{bmatrix} A_1 \\\\ A_2 Q \\end{bmatrix},\\quad V = \\begin{bmatrix} B \\\\ A_2 P \\end{bmatrix}"),
         "."});
+    if (evidence)
+        s.blocks.emplace_back(Sentence{"The rows ", named("G u' = g", "G \\dot{u} = g"),
+                                       " below are those whose forces are in evidence; the columns of ", letter("G"),
+                                       " are in the order of the speeds here."});
     if (Q == nullptr) {
         s.blocks.emplace_back(Sentence{"Here ", letter("A"), " is ", letter("D"), " and ", letter("B"), " is ", letter("d"),
                                        " of the dependent rates above."});
@@ -77,10 +93,14 @@ void SectionWriter::final_form(const SparseMatrix* Q, const Elimination& e, cons
     std::vector<std::vector<SparseEntry>> Q_rows(n);
     for (const SparseEntry& q : Q->entries) Q_rows[q.row].push_back(q);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<NodeId>> product;
-    std::vector<std::vector<NodeId>> forces(free);
+    std::vector<std::vector<NodeId>> forces(free), in_evidence(free);
+    const std::vector<NodeId> constraint = forces_in_evidence(shown_.A);
+    std::vector<std::uint32_t> order(n);
+    for (std::uint32_t speed = 0; speed < n; ++speed) order[place[speed]] = speed;
     for (const SparseEntry& x : A2.entries) {
         for (const SparseEntry& q : Q_rows[x.column]) product[{x.row, q.column}].push_back(g_.mul(x.value, q.value));
         forces[x.row].push_back(g_.mul(x.value, P[x.column]));
+        in_evidence[x.row].push_back(g_.mul(x.value, constraint[order[x.column]]));
     }
     SparseMatrix T{n, n, A1.entries};
     for (const auto& [at, terms] : product)
@@ -94,11 +114,12 @@ void SectionWriter::final_form(const SparseMatrix* Q, const Elimination& e, cons
 
     Section written = section("The same, written out");
     std::vector<std::vector<NodeId>> left(n);
-    std::vector<std::uint32_t> order(n);
-    for (std::uint32_t speed = 0; speed < n; ++speed) order[place[speed]] = speed;
     for (const SparseEntry& x : T.entries) left[x.row].push_back(g_.mul(x.value, rates_[order[x.column]]));
     Equations list;
-    for (std::size_t i = 0; i < n; ++i) list.push_back({expression(g_.sum(left[i])), "=", expression(V[i])});
+    for (std::size_t i = 0; i < n; ++i) {
+        const NodeId right = i < rank ? V[i] : g_.add(V[i], g_.sum(in_evidence[i - rank]));
+        list.push_back({expression(g_.sum(left[i])), "=", expression(right)});
+    }
     written.blocks.emplace_back(std::move(list));
     out_.push_back(std::move(written));
 }

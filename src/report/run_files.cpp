@@ -105,6 +105,15 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
         out["start_moved"].push_back({{"name", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name},
                                       {"from", number(moved.from)},
                                       {"to", number(moved.to)}});
+    if (!run.layout.forces_frame.empty()) {
+        Json columns = Json::array();
+        for (std::size_t i = run.layout.visible; i < run.layout.forces_end; ++i) {
+            Json column{{"name", run.columns[i]}};
+            if (const std::string& unit = run.layout.force_units[i - run.layout.visible]; !unit.empty()) column["unit"] = unit;
+            columns.push_back(std::move(column));
+        }
+        out["forces"] = {{"file", "forces.csv"}, {"frame", run.layout.forces_frame}, {"columns", std::move(columns)}};
+    }
     out["parameters"] = Json::object();
     for (const Parameter& p : m.parameters) out["parameters"][p.name] = number(p.value);
     out["sizes"] = {{"coordinates", m.coordinates.size()},

@@ -11,12 +11,16 @@
 
 namespace appell {
 
-// Where things are in a trajectory row (after t). Columns from `visible` on serve the plots only.
+// Where things are in a trajectory row (after t). Columns from `visible` on are no part of the trajectory's table: constraint
+// forces, where they are wanted, then what the plots need.
 struct RowLayout {
     std::size_t coordinates = 0, speeds = 0, multipliers = 0, residuals = 0;  // begin of each group
     std::size_t kinetic = 0, potential = 0, energy = 0;
     std::size_t outputs = 0;
     std::size_t visible = 0;
+    std::size_t forces_end = 0;            // forces are from `visible` to here
+    std::vector<std::string> force_units;  // of each
+    std::string forces_frame;              // their components are along its axes
 
     static constexpr std::size_t k_time = static_cast<std::size_t>(-1);
     struct TraceColumns {

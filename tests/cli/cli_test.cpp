@@ -158,6 +158,34 @@ TEST_F(Cli, EquationsOfModelsThatCanNotBeStarted) {
     EXPECT_NE(rest.out.find("Chosen at a random state on the constraints"), std::string::npos) << rest.out;
 }
 
+TEST_F(Cli, EvidenceIsChosenByName) {
+    const std::string file = model("appell_hamel_nonlinear");
+    const Outcome some = call("derive " + file + " --evidence thread", false);
+    EXPECT_EQ(some.code, 0) << some.out;
+    EXPECT_NE(some.out.find("Formulation minimal:"), std::string::npos) << some.out;
+    EXPECT_NE(some.out.find("In evidence: the forces of thread."), std::string::npos) << some.out;
+    EXPECT_NE(some.out.find("lambda(thread)"), std::string::npos);
+    EXPECT_EQ(some.out.find("lambda(roll)"), std::string::npos);
+    expect_problem("derive " + file + " --evidence thred", "E0202");
+    expect_problem("derive " + file + " --evidence thread --formulation ukp", "E0821");
+}
+
+TEST_F(Cli, ForcesAlongAFrame) {
+    ASSERT_EQ(call("run " + model("rolling_disk") + " --out a --forces D").code, 0);
+    std::string header = read("a/forces.csv");
+    header.resize(header.find('\n'));
+    EXPECT_EQ(header,
+              "t,\"force(rolling_contact, D at P).x\",\"force(rolling_contact, D at P).y\",\"force(rolling_contact, D at P).z\"");
+    const auto summary = nlohmann::json::parse(read("a/summary.json"));
+    EXPECT_EQ(summary["forces"]["columns"][0]["unit"], "N");
+    const std::string rows = read("a/forces.csv"), trajectory = read("a/trajectory.csv");
+    EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), std::count(trajectory.begin(), trajectory.end(), '\n'));
+    // a run without them leaves none of an earlier one
+    ASSERT_EQ(call("run " + model("rolling_disk") + " --out a").code, 0);
+    EXPECT_FALSE(fs::exists(folder_ / "a" / "forces.csv"));
+    expect_problem("run " + model("rolling_disk") + " --out b --forces Q", "E0202");
+}
+
 TEST_F(Cli, GalleryDoesNotOverwrite) {
     write("skate.appell", "mine");
     expect_problem("gallery skate", "E0816");

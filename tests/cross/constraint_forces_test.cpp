@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "dynam/constraint_forces.hpp"
+#include "pipeline/print_equations.hpp"
 #include "report/equations.hpp"
 #include "report/force_lines.hpp"
 #include "support/gallery_run.hpp"
@@ -211,19 +213,56 @@ TEST(ConstraintForces, ReadAsTheUserWroteThem) {
     EXPECT_EQ(text(gallery_text("rolling_disk")),
               "  on D at P: lambda(rolling_contact, x)*N.x + lambda(rolling_contact, y)*N.y\n");
     EXPECT_EQ(text(bodies("constraint c: dot(omega(A), omega(B)) = 0")),
-              "  on A: torque lambda(c)*omega(B)\n  on B: torque lambda(c)*omega(A)\n");
+              "  torque on A: lambda(c)*omega(B)\n  torque on B: lambda(c)*omega(A)\n");
     // the reaction acts on the frame in which the velocity is taken
     EXPECT_EQ(text(bodies("constraint c: dot(vel(R, A), A.x) = 0")), "  on R: lambda(c)*A.x\n  on A at R: -lambda(c)*A.x\n");
     // nothing acts on the ground
     EXPECT_EQ(text(bodies("constraint c: dot(vel(P) - vel(N at P), N.x) = 0")), "  on P: lambda(c)*N.x\n");
     const std::string bare = text(pucks("constraint c: x1'*x2' + y1'*y2' = 0"));
-    EXPECT_NE(bare.find("  on speed x1': generalized force lambda(c)*x2'\n"), std::string::npos) << bare;
+    EXPECT_NE(bare.find("  generalized, on speed x1': lambda(c)*x2'\n"), std::string::npos) << bare;
     EXPECT_NE(bare.find("c has generalized forces only: it is written in coordinates and speeds"), std::string::npos) << bare;
     const std::string partly = text(pucks("constraint c: dot(vel(P1), N.x) = a*x2'"));
     EXPECT_EQ(partly,
-              "  on P1: lambda(c)*N.x\n  on speed x2': generalized force -a*lambda(c)\n"
+              "  on P1: lambda(c)*N.x\n  generalized, on speed x2': -a*lambda(c)\n"
               "  c has a generalized part: it also contains x2' outside vectors, and no point or body can be named for that "
               "part\n");
+}
+
+// laws and actuators in the user's own terms; `derive` has the same lines
+TEST(ConstraintForces, ListLawsAndActuators) {
+    const std::string model =
+        "system s\nparam m = 1.5, mu = 0.4, k = 2\ncoord x = 1, y = 0.1, a = 0, b = 0\n"
+        "speed vx = x', vy = y', wa = a', wb = b'\nframe A from N rotate a about z\nframe B from N rotate b about z\nparticle P "
+        "mass m at O + x*N.x + y*N.y\n"
+        "body A frame A mass 1 center O inertia (1, 1, 1)\nbody B frame B mass 1 center O inertia (1, 1, 2)\n"
+        "constraint floor: dot(pos(P), N.y) = 0.1\nnonideal floor: force on P = -mu*reaction(floor)*unit(vel(P))\n"
+        "actuator F: force on P along A.x\nactuator T: torque on A from B along N.z\nactuator U: load on wb\n"
+        "servo track: x' = 1 by F\nservo turn: a' - b' = t by T, U\nstart x' = 1\nrun for 1 s\n";
+    Derivation d = derived(model);
+    const std::string text = constraint_forces_text(*d.dynamics);
+    const std::string lines[] = {"  on P: lambda(floor)*N.y\n",
+                                 "  law, on P: -mu*lambda(floor)*vel(P)/sqrt(dot(vel(P), vel(P)))\n",
+                                 "  ideal, on P: ideal(floor)*N.y\n",
+                                 "  nonideal, on P: ",
+                                 "  actuator F, on P: actuator(F)*A.x\n",
+                                 "  actuator T, torque on A: actuator(T)*N.z\n",
+                                 "  actuator T, torque on B: -actuator(T)*N.z\n",
+                                 "  actuator U, generalized, on speed wb: actuator(U)\n"};
+    for (const std::string& line : lines) EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+    for (const char* formulation : {"multipliers", "minimal"}) {
+        const std::string printed = print_equations(d, {formulation, "text"}).value();
+        for (const std::string& line : lines) EXPECT_NE(printed.find(line), std::string::npos) << line << "\n" << printed;
+        // once
+        EXPECT_EQ(printed.find("\nConstraint forces\n"), printed.rfind("\nConstraint forces\n"));
+    }
+    const auto json = nlohmann::json::parse(constraint_forces_json(*d.dynamics));
+    ASSERT_EQ(json["constraints"].size(), 1u);
+    EXPECT_EQ(json["constraints"][0]["ideal"]["forces"][0]["value"], "ideal(floor)*N.y");
+    EXPECT_EQ(json["constraints"][0]["law"]["forces"][0]["point"], "P");
+    ASSERT_EQ(json["actuators"].size(), 3u);
+    EXPECT_EQ(json["actuators"][1]["keeps"], nlohmann::json({"turn"}));
+    EXPECT_EQ(json["actuators"][1]["torques"][1]["value"], "-actuator(T)*N.z");
+    EXPECT_EQ(json["actuators"][2]["generalized"][0]["speed"], "wb");
 }
 
 TEST(ConstraintForces, StandInTheEquations) {

@@ -191,6 +191,9 @@ std::vector<BadModel> bad_models() {
     add("E0209", 2, 18, with("independent x_', x_'"));
     add("E0209", 3, 1, with("independent x_'\nindependent x_'"));
     add("E0401", 2, 10, with("evidence P_"));
+    add("E0209", 3, 13, with("constraint c: x_' = 1 m/s\nevidence c, c"));
+    add("E0725", 4, 10, with("actuator F: force on P_ along N.x\nservo s: x_' = 1 m/s by F\nevidence s"));
+    add("E0405", 3, 27, with("constraint c: x_' = 1 m/s\nnonideal c: force on P_ = nonideal(c, P_)"));
     add("E0401", 2, 12, with("claim \"a\": N.x = 1"));
     add("E0202", 2, 12, with("claim \"a\": nothing = 1"));
     add("E0202", 2, 12, with("claim \"a\": matrix(Q, 1, 1) = 1"));

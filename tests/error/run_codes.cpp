@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/builder.hpp"
+#include "pipeline/print_equations.hpp"
 #include "report/files.hpp"
 #include "support/gallery_run.hpp"
 
@@ -164,7 +165,9 @@ const std::set<Code> k_elsewhere{
     Code::E0712,  // refused earlier by the language (E0405); see RefusedByTheLibraryToo below
     Code::E0801,  // writing: WhatCanNotBeWritten below
     Code::E0811,  // cancelling: Cancelled below
-    Code::E0816   // the gallery command, tests/cli
+    Code::E0816,  // the gallery command, tests/cli
+    Code::E0821,  // derive: EvidenceThatAFormulationCanNotShow below
+    Code::N0822   // check: tests/truth/gallery_claims_test.cpp
 };
 
 class BadRun : public ::testing::TestWithParam<BadModel> {};
@@ -224,6 +227,13 @@ TEST(BadRunMore, CancelledKeepsItsRows) {
     ASSERT_TRUE(result.has_value());
     EXPECT_GT(result->rows(), 50u);
     EXPECT_LT(result->rows(), 1000u);
+}
+
+// asked of `derive`
+TEST(BadRunMore, EvidenceThatAFormulationCanNotShow) {
+    Derivation d = derive_text(particle("constraint c: x' = 2*y'\nconstraint d: y = 0 m"));
+    EXPECT_FALSE(print_equations(d, {"ukp", "text", "c"}).has_value());
+    EXPECT_TRUE(d.diagnostics.has(Code::E0821));
 }
 
 // claims are judged by `check`

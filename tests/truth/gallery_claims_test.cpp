@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "pipeline/lower_motion.hpp"
 #include "support/gallery_run.hpp"
 
 namespace appell {
@@ -90,12 +91,63 @@ std::vector<Family> families() {
         out.push_back({"parallel_velocities_planar", n, k - 1});
         out.push_back({"perpendicular_chain", n, k - 1});
         out.push_back({"perpendicular_chain_planar", n, k - 1});
+        // closed: the last row repeats the first one for two points, and follows from the others in the plane for even numbers
+        out.push_back({"perpendicular_chain_closed", n, n == 2 ? 1 : k});
+        if (n % 2 == 0) out.push_back({"perpendicular_chain_planar_closed", n, k - 1});  // odd: below
     }
     return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, GalleryFamily, ::testing::ValuesIn(families()),
                          [](const auto& at) { return at.param.model + "_" + std::to_string(at.param.n); });
+
+// 002 ex. 4, closed planar chain: with an even number of points a row is redundant and everything may move; with an odd number no
+// row is, but a velocity must vanish, and `check` names it. In space neither happens.
+TEST(GalleryFamilyClosed, RedundantAndInfeasibleAreToldApart) {
+    for (const int n : {3, 4, 5, 6}) {
+        ReadOptions options;
+        options.set["n"] = n;
+        for (const std::string model : {"perpendicular_chain_planar_closed", "perpendicular_chain_closed"}) {
+            Derivation d = derive_text(gallery_text(model), options);
+            const auto found = check(d);
+            ASSERT_TRUE(found.has_value()) << render(d.diagnostics, d.sources);
+            const bool planar = model == "perpendicular_chain_planar_closed";
+            EXPECT_EQ(d.diagnostics.has(Code::W0813), planar && n % 2 == 0) << model << n;
+            EXPECT_EQ(d.diagnostics.has(Code::N0822), planar && n % 2 == 1) << model << n;
+            EXPECT_EQ(found->vanishing.names.empty(), !(planar && n % 2 == 1)) << model << n;
+        }
+    }
+    Derivation triangle = derive_text(gallery_text("perpendicular_triangle"));
+    const auto found = check(triangle);
+    ASSERT_TRUE(found.has_value());
+    ASSERT_FALSE(found->vanishing.names.empty());
+    EXPECT_EQ(found->vanishing.names.front().first, "vel(P2)");
+}
+
+// fifty points are beyond the size of the usual certificate; a state in the plane can be afforded, with fifty digits
+TEST(GalleryFamilyLarge, FormulationsAgreeWithFiftyDigits) {
+    for (const char* model : {"equal_speeds_planar", "parallel_velocities_planar", "perpendicular_chain_planar"}) {
+        ReadOptions read;
+        read.set["n"] = 50;
+        Derivation d = derive_text(gallery_text(model), read);
+        ASSERT_TRUE(d.ok());
+        const auto lowered = lower_motion(*d.dynamics, {});
+        ASSERT_TRUE(lowered.ok());
+        CertificateOptions options;
+        options.states = 1;
+        options.largest = options.largest_wide = 1000;
+        const auto states = random_consistent_states(*d.dynamics, *lowered, lowered->x0, options);
+        const Certificate c = certify(*d.dynamics, *lowered, states, options);
+        EXPECT_TRUE(c.enough && c.wide) << model;
+        std::size_t compared = 0;
+        for (const FormulationAgreement& f : c.formulations) {
+            if (!f.not_applicable.empty()) continue;
+            ++compared;
+            EXPECT_LT(std::max(f.acceleration_wide, f.force_wide), 1e-25) << model << " " << f.name;
+        }
+        EXPECT_GE(compared, 5u) << model;
+    }
+}
 
 }  // namespace
 }  // namespace appell
