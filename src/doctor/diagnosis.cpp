@@ -50,6 +50,8 @@ Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
     out.start = counts_at(d, affine, samples.values(d.graph(), samples.start), Digits50(1e-9));
     if (!d.rows.empty()) {
         out.integrability = integrability(d, samples);
+        out.factors = find_linear_factors(d, samples);
+        out.redundancy = find_redundancy(d, samples);
         out.singular = singular_states(d, samples);
     }
     out.power = audit_power(d, samples);

@@ -7,7 +7,9 @@
 #include "doctor/classification.hpp"
 #include "doctor/implication.hpp"
 #include "doctor/integrability.hpp"
+#include "doctor/linear_factors.hpp"
 #include "doctor/power.hpp"
+#include "doctor/redundancy.hpp"
 #include "doctor/singular_states.hpp"
 
 namespace appell {
@@ -24,6 +26,8 @@ struct Diagnosis {
     Counts generic, start;
     std::vector<RowClass> rows;
     std::optional<Integrability> integrability;
+    LinearFactors factors;                   // nonlinear rows that are linear in truth
+    Redundancy redundancy;
     std::optional<SingularStates> singular;  // without rows: none
     PowerAudit power;
     std::vector<ImplicationFinding> implications;

@@ -35,6 +35,9 @@ void hidden_constraints(Diagnostics& diagnostics, const ConstrainedDynamics& d, 
 
 void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Diagnosis& diagnosis) {
     if (diagnosis.integrability) hidden_constraints(diagnostics, d, *diagnosis.integrability);
+    for (const LinearRow& row : diagnosis.factors.rows)
+        diagnostics.add({Code::W1007, span_of(d, row.row), row.sentence, "", "a constraint that is nonlinear in truth",
+                         "write the linear constraint instead: it stays regular where this one does not"});
     for (const ImplicationFinding& f : diagnosis.implications) {
         const Implication& statement = d.model->implications[f.implication];
         if (f.verdict == Verdict::undecided)

@@ -163,6 +163,9 @@ std::vector<DiagnosisLine> diagnosis_lines(const ConstrainedDynamics& d, const D
     for (const RowClass& row : diagnosis.rows)
         out.push_back({fmt::format("constraint {}", d.rows[row.row].name), kind_of_row(diagnosis, row)});
     if (diagnosis.integrability) integrability_lines(d.graph(), *diagnosis.integrability, out);
+    for (const LinearRow& row : diagnosis.factors.rows) out.push_back({"linear in truth", row.sentence});
+    for (const LinearTogether& rows : diagnosis.factors.together) out.push_back({"linear in truth", rows.sentence});
+    for (const std::string& sentence : diagnosis.redundancy.sentences) out.push_back({"redundancy", sentence});
     if (diagnosis.singular) singular_lines(d, *diagnosis.singular, out);
     power_lines(d, diagnosis.power, out);
     implication_lines(*d.model, diagnosis.implications, out);
