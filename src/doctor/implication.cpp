@@ -16,8 +16,11 @@ namespace {
 constexpr std::size_t k_enough = 20;
 constexpr double k_breaks = 1e-6;  // scaled residual of a conclusion; premises hold to 1e-10
 
-// the scalar equations on velocities that conditions as written stand for
-std::vector<NodeId> scalars(const ConstrainedDynamics& d, const std::vector<StatedEquation>& equations, bool on_velocities) {
+enum class As { premise, conclusion, exception };
+
+// The scalar equations that conditions stand for. Those on positions keep their value as premises and let it be anything as
+// conclusions: then only their time derivative must vanish. Exceptions are taken as written.
+std::vector<NodeId> scalars(const ConstrainedDynamics& d, const std::vector<StatedEquation>& equations, As as) {
     Kinematics& kin = *d.kinematics;
     Graph& g = d.graph();
     std::vector<NodeId> out;
@@ -31,7 +34,10 @@ std::vector<NodeId> scalars(const ConstrainedDynamics& d, const std::vector<Stat
                 parts.push_back(kin.resolve(phi));
             }
             for (NodeId part : parts) {
-                if (on_velocities && !depends_on(g, part, SymbolKind::speed)) part = kin.rate_bias(part);
+                const bool on_positions = !depends_on(g, part, SymbolKind::speed);
+                if ((as != As::conclusion || !on_positions) && !g.constant_value(part)) out.push_back(part);
+                if (as == As::exception || !on_positions) continue;
+                part = kin.rate_bias(part);
                 if (!g.constant_value(part)) out.push_back(part);
             }
         }
@@ -54,8 +60,8 @@ public:
         const Implication& statement = m_.implications[index];
         ImplicationFinding out;
         out.implication = index;
-        const std::vector<NodeId> premises = scalars(d_, statement.premises, true),
-                                  conclusions = scalars(d_, statement.conclusions, true);
+        const std::vector<NodeId> premises = scalars(d_, statement.premises, As::premise),
+                                  conclusions = scalars(d_, statement.conclusions, As::conclusion);
         std::mt19937_64 random(options_.seed);
         NearestSolution solver(g_, premises, samples_.symbols, unknowns_);
         NearestSolution conclusion(g_, conclusions, samples_.symbols, unknowns_);
@@ -113,7 +119,7 @@ private:
                   const std::vector<std::size_t>& breaking, const std::vector<std::size_t>& keeping) {
         // what the model states comes first, so that a tie is decided for it
         std::vector<SpecialState> candidates;
-        for (const StatedEquation& e : statement.exceptions) candidates.push_back({e.text, scalars(d_, {e}, false)});
+        for (const StatedEquation& e : statement.exceptions) candidates.push_back({e.text, scalars(d_, {e}, As::exception)});
         const std::size_t stated = candidates.size();
         for (SpecialState& s : special_states(d_)) candidates.push_back(std::move(s));
         SpecialStateTest test(d_, std::move(candidates), samples_.symbols);

@@ -1,4 +1,4 @@
-// Do some equations imply others (002 ex. 6-8)? Equations on positions count by their time derivatives. States that satisfy the
+// Do some equations imply others (002 ex. 6-8)? A conclusion on positions is that they keep its value. States that satisfy the
 // premises are sought from many random ones, with and without a conclusion that shall fail; where it does, the exceptions are
 // described by what is special about them. This is a search: an implication that it does not break is not proved by it, though
 // the premises' solutions fall into few families, and every family of full dimension is met.

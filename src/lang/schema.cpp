@@ -128,9 +128,10 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "An equation with a name that is not imposed; written like a constraint. For `imply`.",
      "condition same: mag(vel(P1)) = mag(vel(P2))", true, true},
     {Kind::imply, "imply", "imply NAME, ... => NAME, ... [except NAME, ...]",
-     "The claim that some constraints or conditions imply others, except where one of the last ones holds. Equations on "
-     "positions "
-     "count by their time derivatives. `check` searches for states that break it, and says what is special about them.",
+     "The claim that some constraints or conditions imply others, except where one of the last ones holds. A conclusion on "
+     "positions says that its two sides differ by a constant. `check` searches for states that break it, and says what is "
+     "special "
+     "about them.",
      "imply c1, c2 => same", true, true},
     {Kind::event, "event",
      "event NAME: EXPR [rising|falling] => stop | report | set SPEED = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT",
