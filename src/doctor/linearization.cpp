@@ -5,13 +5,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/LU>
-
 #include "base/number_format.hpp"
 #include "doctor/motion_equations.hpp"
+#include "doctor/reduced_equations.hpp"
 #include "doctor/trim.hpp"
 #include "dynam/realised.hpp"
-#include "dynam/state_partition.hpp"
 #include "expr/print.hpp"
 #include "tape/dense_rank.hpp"
 
@@ -30,56 +28,9 @@ const Digits50& zero_bar() {
     return bar;
 }
 
-// a fixed generator: the same findings on every machine
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ull + 0x2545f4914f6cdd1dull) {}
-    double symmetric() {
-        state_ ^= state_ << 13;
-        state_ ^= state_ >> 7;
-        state_ ^= state_ << 17;
-        return 2 * (static_cast<double>(state_ >> 11) / 9007199254740992.0) - 1;
-    }
-
-private:
-    std::uint64_t state_;
-};
-
-// Variations that follow from the others, and the rows that they follow from.
-struct Dependence {
-    Indices position_rows, velocity_rows;               // among those of MotionEquations
-    Indices dependent_configuration, dependent_speeds;  // variations; speeds counted from zero
-    Indices independent;                                // variations: configuration, speeds
-
-    friend bool operator==(const Dependence&, const Dependence&) = default;
-};
-
-// y' = A y + B w over all independent variations
-struct Reduced {
-    bool ok = false, determined = true;
-    Matrix50 A, B;
-    MotionNumbers numbers;
-};
-
-Matrix50 columns_of(const Matrix50& m, const Indices& columns) {
-    Matrix50 out(m.rows(), at_index(columns.size()));
-    for (std::size_t k = 0; k < columns.size(); ++k) out.col(at_index(k)) = m.col(at_index(columns[k]));
-    return out;
-}
-
-Matrix50 rows_of(const Matrix50& m, const Indices& rows) {
-    Matrix50 out(at_index(rows.size()), m.cols());
-    for (std::size_t k = 0; k < rows.size(); ++k) out.row(at_index(k)) = m.row(at_index(rows[k]));
-    return out;
-}
-
-// the dependent unknowns of J_D x_D + J_I x_I = 0 by the others; empty where J_D has no inverse
-std::optional<Matrix50> solve_dependent(const Matrix50& J_D, const Matrix50& right) {
-    if (J_D.rows() == 0) return Matrix50(0, right.cols());
-    Eigen::FullPivLU<Matrix50> lu(J_D);
-    lu.setThreshold(Digits50("1e-25"));
-    if (lu.rank() < J_D.rows()) return std::nullopt;
-    return Matrix50(-lu.solve(right));
+std::array<Digits50, 4> quaternion_product(const std::array<Digits50, 4>& a, const std::array<Digits50, 4>& b) {
+    return {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3], a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+            a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1], a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
 }
 
 }  // namespace
@@ -103,12 +54,6 @@ public:
 
 private:
     std::optional<LinearSystem> find(std::vector<Digits50> point, const TrimRequest& request, Diagnostics& diagnostics);
-    bool choose(MotionEquations& motion, std::span<const Digits50> point, const MotionNumbers& at, Dependence& out,
-                Diagnostics& diagnostics) const;
-    Reduced reduce(const MotionNumbers& at, const MotionEquations& motion, const Dependence& dependence) const;
-    std::vector<Indices> find_ignorable(MotionEquations& motion, const Dependence& dependence, const std::vector<Digits50>& point,
-                                        const Vector50& units, std::size_t& rank);
-    void keep_ignorable(const Dependence& dependence, const Matrix50& A, Indices& ignorable) const;
     bool stays(MotionEquations& motion, const Dependence& dependence, const Indices& ignorable,
                const std::vector<Digits50>& point, const MotionNumbers& at, const Reduced& reduced, const Vector50& units);
     std::vector<TrimEquation> equations(TrimKind kind, const Dependence& dependence, const Indices& ignorable,
@@ -129,157 +74,6 @@ private:
     Indices known_ignorable_, running_;
     std::size_t generic_rank_ = 0;
 };
-
-// The partition of the state (dynam/state_partition.hpp) in terms of variations: where it turns a quaternion along speeds, turns
-// about the frame's axes are chosen instead.
-bool Linearizer::Impl::choose(MotionEquations& motion, std::span<const Digits50> point, const MotionNumbers& at, Dependence& out,
-                              Diagnostics& diagnostics) const {
-    const Result<StatePartition> partition = choose_state_partition(motion.dynamics(), motion.values(point));
-    diagnostics.append(partition.diagnostics);
-    if (!partition.ok()) return false;
-    out = {};
-    const auto place_in = [](const Indices& rows, std::size_t row) {
-        return static_cast<std::size_t>(std::find(rows.begin(), rows.end(), row) - rows.begin());
-    };
-    for (const std::uint32_t row : partition->position_rows) out.position_rows.push_back(place_in(motion.position_rows(), row));
-    for (const std::uint32_t row : partition->velocity_rows) out.velocity_rows.push_back(place_in(motion.velocity_rows(), row));
-    out.dependent_speeds.assign(partition->dependent_speeds.begin(), partition->dependent_speeds.end());
-    const std::size_t nu = motion.speeds();
-    bool turns = false;
-    for (const StatePartition::Direction& direction : partition->directions) {
-        turns = turns || direction.turn;
-        for (std::size_t c = 0; c < nu && !direction.turn; ++c)
-            if (const Variation& v = motion.variations()[c]; v.kind == Variation::Kind::coordinate && v.index == direction.index)
-                out.dependent_configuration.push_back(c);
-    }
-    if (turns) {
-        // rows in which the dependent coordinates take no part, as far as there are
-        const Matrix50 P = rows_of(at.P, out.position_rows);
-        Matrix50 left = Matrix50::Identity(P.rows(), P.rows());
-        if (!out.dependent_configuration.empty()) {
-            Eigen::FullPivLU<Matrix50> lu(Matrix50(columns_of(P, out.dependent_configuration).transpose()));
-            lu.setThreshold(Digits50("1e-25"));
-            left = Matrix50(lu.kernel()).transpose();
-        }
-        Indices candidates;
-        for (std::size_t c = 0; c < nu; ++c)
-            if (motion.variations()[c].kind == Variation::Kind::turn) candidates.push_back(c);
-        const Matrix50 rest = left * columns_of(P, candidates);
-        std::vector<Digits50> entries;
-        for (Eigen::Index i = 0; i < rest.rows(); ++i)
-            for (Eigen::Index j = 0; j < rest.cols(); ++j) entries.push_back(rest(i, j));
-        const DenseRank chosen(std::move(entries), candidates.size());
-        for (const std::size_t k : chosen.pivot_columns()) out.dependent_configuration.push_back(candidates[k]);
-        std::sort(out.dependent_configuration.begin(), out.dependent_configuration.end());
-    }
-    for (std::size_t c = 0; c < nu; ++c)
-        if (!contains(out.dependent_configuration, c)) out.independent.push_back(c);
-    for (std::size_t j = 0; j < nu; ++j)
-        if (!contains(out.dependent_speeds, j)) out.independent.push_back(nu + j);
-    return true;
-}
-
-Reduced Linearizer::Impl::reduce(const MotionNumbers& at, const MotionEquations& motion, const Dependence& dependence) const {
-    Reduced out;
-    const std::size_t nu = motion.speeds(), ny = dependence.independent.size();
-    // T: all variations by the independent ones
-    Matrix50 T = Matrix50::Zero(at_index(2 * nu), at_index(ny));
-    for (std::size_t k = 0; k < ny; ++k) T(at_index(dependence.independent[k]), at_index(k)) = 1;
-    const Matrix50 P = rows_of(at.P, dependence.position_rows), V = rows_of(at.V, dependence.velocity_rows);
-    const auto configuration = solve_dependent(columns_of(P, dependence.dependent_configuration), P * T.topRows(at_index(nu)));
-    if (!configuration) return out;
-    for (std::size_t k = 0; k < dependence.dependent_configuration.size(); ++k)
-        T.row(at_index(dependence.dependent_configuration[k])) = configuration->row(at_index(k));
-    Indices speed_columns;
-    for (const std::size_t j : dependence.dependent_speeds) speed_columns.push_back(nu + j);
-    const auto speeds = solve_dependent(columns_of(V, speed_columns), V * T);
-    if (!speeds) return out;
-    for (std::size_t k = 0; k < speed_columns.size(); ++k) T.row(at_index(speed_columns[k])) = speeds->row(at_index(k));
-
-    const SpeedRateSlopes u_rates = speed_rate_slopes(at, T);
-    out.determined = u_rates.determined;
-    Matrix50 G = at.G;
-    // dtheta' = dw - w x dtheta
-    for (std::size_t c = 0; c < nu; ++c) {
-        const Variation& v = motion.variations()[c];
-        if (v.kind != Variation::Kind::turn) continue;
-        const std::size_t first = c - v.axis, y = first + (v.axis + 1) % 3, z = first + (v.axis + 2) % 3;
-        G(at_index(c), at_index(z)) -= at.rates(at_index(y));
-        G(at_index(c), at_index(y)) += at.rates(at_index(z));
-    }
-    const Matrix50 rates = G * T;
-    Eigen::FullPivLU<Matrix50> lu(at.R_z);
-    lu.setThreshold(Digits50("1e-30"));
-    const Matrix50 by_inputs = at.R_w.cols() > 0 ? Matrix50(-lu.solve(at.R_w)) : Matrix50(at.R_z.cols(), 0);
-    out.A = Matrix50::Zero(at_index(ny), at_index(ny));
-    out.B = Matrix50::Zero(at_index(ny), at.R_w.cols());
-    for (std::size_t k = 0; k < ny; ++k) {
-        const std::size_t v = dependence.independent[k];
-        if (v < nu) {
-            out.A.row(at_index(k)) = rates.row(at_index(v));
-        } else {
-            out.A.row(at_index(k)) = u_rates.by_x.row(at_index(v - nu));
-            out.B.row(at_index(k)) = by_inputs.row(at_index(v - nu));
-        }
-    }
-    out.numbers = at;
-    out.ok = true;
-    return out;
-}
-
-// Of candidates, those whose columns are zero in the rows of everything else; a row of one that is not ignorable must not
-// contain one that is, so that dropping one may drop others.
-void Linearizer::Impl::keep_ignorable(const Dependence& dependence, const Matrix50& A, Indices& ignorable) const {
-    const Digits50 bar = A.size() ? Digits50(A.cwiseAbs().maxCoeff() * zero_bar()) : Digits50(0);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (std::size_t k = 0; k < dependence.independent.size() && !changed; ++k) {
-            if (contains(ignorable, k)) continue;
-            for (std::size_t i = 0; i < ignorable.size() && !changed; ++i)
-                if (abs(A(at_index(k), at_index(ignorable[i]))) > bar) {
-                    ignorable.erase(ignorable.begin() + static_cast<std::ptrdiff_t>(i));
-                    changed = true;
-                }
-        }
-    }
-}
-
-// Coordinates and turns that the reduced equations do not contain at random states near the point, parameters as they are.
-std::vector<Indices> Linearizer::Impl::find_ignorable(MotionEquations& motion, const Dependence& dependence,
-                                                      const std::vector<Digits50>& point, const Vector50& units,
-                                                      std::size_t& rank) {
-    Indices ignorable;
-    const std::size_t nu = motion.speeds(), nq = motion.coordinates();
-    for (std::size_t k = 0; k < dependence.independent.size(); ++k)
-        if (dependence.independent[k] < nu) ignorable.push_back(k);
-    double q_size = 0.1, u_size = 1;
-    for (std::size_t i = 0; i < nq; ++i) q_size = std::max(q_size, 0.3 * std::abs(static_cast<double>(point[1 + i])));
-    for (std::size_t j = 0; j < nu; ++j) u_size = std::max(u_size, std::abs(static_cast<double>(point[1 + nq + j])));
-    std::vector<TrimEquation> rows;
-    for (const std::size_t i : dependence.position_rows) rows.push_back({TrimEquation::Kind::position, i});
-    for (const std::size_t i : dependence.velocity_rows) rows.push_back({TrimEquation::Kind::velocity, i});
-    Random random(options_.seed);
-    std::size_t found = 0;
-    double spread = 1;
-    for (int tried = 0; tried < 24 && found < 3; ++tried, spread *= found == 0 ? 0.7 : 1) {
-        std::vector<Digits50> sample = point;
-        Vector50 step(at_index(2 * nu));
-        for (std::size_t k = 0; k < 2 * nu; ++k) step(at_index(k)) = spread * random.symmetric() * (k < nu ? q_size : u_size);
-        motion.move(sample, step);
-        const TrimSearch on_rows = search(motion, sample, rows, units);
-        if (!on_rows.converged) continue;
-        const Reduced reduced = reduce(on_rows.numbers, motion, dependence);
-        if (!reduced.ok || !reduced.determined) continue;
-        std::vector<Digits50> entries;
-        const Matrix50 rows_by_speeds = on_rows.numbers.V.rightCols(at_index(nu));
-        for (Eigen::Index i = 0; i < rows_by_speeds.rows(); ++i)
-            for (Eigen::Index j = 0; j < rows_by_speeds.cols(); ++j) entries.push_back(rows_by_speeds(i, j));
-        rank = std::max(rank, DenseRank(std::move(entries), nu).rank());
-        keep_ignorable(dependence, reduced.A, ignorable);
-        ++found;
-    }
-    return {found == 0 ? Indices{} : ignorable};
-}
 
 std::vector<TrimEquation> Linearizer::Impl::equations(TrimKind kind, const Dependence& dependence, const Indices& ignorable,
                                                       const Indices& running, const std::vector<Held>& held) const {
@@ -434,9 +228,9 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
     Indices ignorable;
     const bool known = known_.has_value() && reduce(numbers, motion_, *known_).ok;
     const auto decide = [&]() -> bool {
-        if (!choose(motion_, point, numbers, dependence, diagnostics)) return false;
+        if (!choose_dependence(motion_, point, numbers, dependence, diagnostics)) return false;
         generic_rank_ = 0;
-        ignorable = find_ignorable(motion_, dependence, point, units, generic_rank_).front();
+        ignorable = find_ignorable(motion_, dependence, point, units, options_.seed, generic_rank_);
         return true;
     };
     if (known) {
@@ -485,6 +279,46 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
         }
         return out;
     };
+    // Rows are measured against what they were at the start, in the units of the speeds: what is left of a gradient that vanishes
+    // is round-off, which elimination would scale up again.
+    const auto rows_on_speeds = [&](const MotionNumbers& at) {
+        return Matrix50(at.V.rightCols(at_index(nu)) * units.tail(at_index(nu)).asDiagonal());
+    };
+    const auto rank_of = [&](const Matrix50& rows, const std::vector<Digits50>& sizes) {
+        std::vector<Digits50> entries;
+        for (Eigen::Index i = 0; i < rows.rows(); ++i) {
+            const bool zero = rows.row(i).norm() <= sizes[static_cast<std::size_t>(i)] * zero_bar();
+            for (Eigen::Index j = 0; j < rows.cols(); ++j) entries.push_back(zero ? Digits50(0) : rows(i, j));
+        }
+        return DenseRank(std::move(entries), nu).rank();
+    };
+    std::vector<Digits50> row_sizes;
+    {
+        const Matrix50 rows_at_start = rows_on_speeds(numbers);
+        for (Eigen::Index i = 0; i < rows_at_start.rows(); ++i) row_sizes.emplace_back(rows_at_start.row(i).norm());
+        generic_rank_ = std::max(generic_rank_, rank_of(rows_at_start, row_sizes));
+    }
+    const std::size_t usual_rank = generic_rank_;
+    const auto loses_rank = [&] {
+        // a constraint that loses its gradient here (one quadratic in velocities, at rest) has no linear equations
+        const Matrix50 rows_here = rows_on_speeds(numbers);
+        const std::size_t rank = rank_of(rows_here, row_sizes);
+        if (rank < usual_rank) {
+            std::string name;
+            for (Eigen::Index i = 0; i < rows_here.rows() && name.empty(); ++i)
+                if (rows_here.row(i).norm() <= row_sizes[static_cast<std::size_t>(i)] * zero_bar())
+                    name = d_.rows[motion_.velocity_rows()[static_cast<std::size_t>(i)]].name;
+            diagnostics.add({Code::E1105,
+                             {},
+                             "the constraints lose rank at this state, so that there are no linear equations about it",
+                             name.empty() ? fmt::format("{} independent rows, {} elsewhere", rank, usual_rank)
+                                          : fmt::format("constraint {} has no gradient there", name),
+                             fmt::format("{} independent rows", usual_rank),
+                             "a constraint that is quadratic in velocities says nothing at rest; linearize a motion"});
+            return true;
+        }
+        return false;
+    };
     TrimSearch found;
     found.converged = kind == TrimKind::instant;
     for (int round = 0; round < 4 && kind != TrimKind::instant; ++round) {
@@ -496,6 +330,16 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
         }
         if (!found.converged) {
             if (request.kind == TrimKind::none) break;
+            if (found.nearly) {
+                diagnostics.add({Code::E1105,
+                                 {},
+                                 fmt::format("the only {} near the start is a state where the equations are singular",
+                                             kind == TrimKind::equilibrium ? "equilibrium" : "steady motion"),
+                                 "a search that comes closer and closer without arriving",
+                                 "a state where constraints and forces are regular",
+                                 "a constraint that is quadratic in velocities says nothing at rest; linearize a motion"});
+                return std::nullopt;
+            }
             diagnostics.add({Code::E1102,
                              {},
                              fmt::format("no {} was found from the start values",
@@ -507,9 +351,10 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
             return std::nullopt;
         }
         numbers = found.numbers;
+        if (loses_rank()) return std::nullopt;
         if (known) break;
         Dependence now;
-        if (!choose(motion_, point, numbers, now, diagnostics)) return std::nullopt;
+        if (!choose_dependence(motion_, point, numbers, now, diagnostics)) return std::nullopt;
         if (now == dependence) break;
         // the search ended where other variables are the better independent ones
         if (!decide()) return std::nullopt;
@@ -562,28 +407,6 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
             return std::nullopt;
         }
     if (!smooth(motion_, numbers, diagnostics)) return std::nullopt;
-    {
-        // a constraint that loses its gradient here (one quadratic in velocities, at rest) has no linear equations
-        std::vector<Digits50> entries;
-        for (Eigen::Index i = 0; i < numbers.V.rows(); ++i)
-            for (std::size_t j = 0; j < nu; ++j) entries.push_back(numbers.V(i, at_index(nu + j)));
-        const std::size_t rank = DenseRank(std::move(entries), nu).rank();
-        if (rank < generic_rank_) {
-            std::string name;
-            for (Eigen::Index i = 0; i < numbers.V.rows() && name.empty(); ++i)
-                if (numbers.V.row(i).tail(at_index(nu)).cwiseAbs().maxCoeff() <= zero_bar())
-                    name = d_.rows[motion_.velocity_rows()[static_cast<std::size_t>(i)]].name;
-            diagnostics.add({Code::E1105,
-                             {},
-                             "the constraints lose rank at this state, so that there are no linear equations about it",
-                             name.empty() ? fmt::format("{} independent rows, {} elsewhere", rank, generic_rank_)
-                                          : fmt::format("constraint {} has no gradient there", name),
-                             fmt::format("{} independent rows", generic_rank_),
-                             "a constraint that is quadratic in velocities says nothing at rest; linearize a motion"});
-            return std::nullopt;
-        }
-    }
-
     // --- the linear equations
     MotionEquations& motion = opened_ ? *opened_ : motion_;
     std::vector<Digits50> at_point = point;
@@ -592,9 +415,9 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
     if (opened_) {
         for (Eigen::Index i = 0; i < numbers.actuators.size(); ++i) at_point.push_back(numbers.actuators(i));
         const MotionNumbers open_numbers = motion.at(at_point);
-        if (!choose(motion, at_point, open_numbers, used, diagnostics)) return std::nullopt;
+        if (!choose_dependence(motion, at_point, open_numbers, used, diagnostics)) return std::nullopt;
         std::size_t rank = 0;
-        used_ignorable = find_ignorable(motion, used, at_point, units, rank).front();
+        used_ignorable = find_ignorable(motion, used, at_point, units, options_.seed, rank);
     }
     const MotionNumbers at = opened_ ? motion.at(at_point) : numbers;
     const Reduced reduced = reduce(at, motion, used);
@@ -603,9 +426,11 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
                          {},
                          reduced.ok ? "the equations do not determine how the accelerations change"
                                     : "the independent variables do not determine the others at this state",
-                         reduced.ok ? "more actuators than servo-constraints, or a law of redundant constraints"
-                                    : "a singular choice of independent variables",
-                         reduced.ok ? "as many actuators as servo rows" : "a state where the constraints are regular",
+                         reduced.ok && !d_.actuators.empty() ? "more actuators than servo-constraints"
+                         : reduced.ok                        ? "constraints that are singular, or a law of redundant ones"
+                                                             : "a singular choice of independent variables",
+                         reduced.ok && !d_.actuators.empty() ? "as many actuators as servo rows"
+                                                             : "a state where the constraints are regular",
                          ""});
         return std::nullopt;
     }
@@ -625,16 +450,23 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
                          "choose coordinates or speeds in which the motion is constant"});
         return std::nullopt;
     }
+    // what is zero is left as round-off of fifty digits
+    const auto clean = [](Digits50 value, const Digits50& size) {
+        return abs(value) <= Digits50(1e-30) * size ? Digits50(0) : value;
+    };
     out.kind = kind;
     out.point = point;
+    for (std::size_t i = 1; i <= motion_.coordinates() + nu; ++i) out.point[i] = clean(out.point[i], Digits50(1));
     out.frozen_time = motion_.depends_on_time();
-    for (Eigen::Index i = 0; i < numbers.speed_rates.size(); ++i) out.speed_rates.push_back(numbers.speed_rates(i));
-    for (Eigen::Index i = 0; i < numbers.multipliers.size(); ++i) out.multipliers.push_back(numbers.multipliers(i));
-    for (Eigen::Index i = 0; i < numbers.actuators.size(); ++i) out.actuators.push_back(numbers.actuators(i));
+    for (Eigen::Index i = 0; i < numbers.speed_rates.size(); ++i)
+        out.speed_rates.push_back(clean(numbers.speed_rates(i), Digits50(1)));
+    for (Eigen::Index i = 0; i < numbers.multipliers.size(); ++i)
+        out.multipliers.push_back(clean(numbers.multipliers(i), Digits50(1)));
+    for (Eigen::Index i = 0; i < numbers.actuators.size(); ++i) out.actuators.push_back(clean(numbers.actuators(i), Digits50(1)));
     Indices kept;
     for (std::size_t k = 0; k < used.independent.size(); ++k) {
         const std::size_t v = used.independent[k];
-        const double rate = v < nu ? static_cast<double>(at.rates(at_index(v))) : 0;
+        const double rate = v < nu ? static_cast<double>(clean(at.rates(at_index(v)), Digits50(1))) : 0;
         if (contains(used_ignorable, k)) {
             out.ignorable.push_back({motion.variations()[v], rate});
             continue;
@@ -648,9 +480,14 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
     for (const std::size_t j : used.dependent_speeds) out.dependent.push_back(motion.variations()[nu + j]);
     out.inputs = motion.inputs();
     const Matrix50 A = columns_of(rows_of(reduced.A, kept), kept), B = rows_of(reduced.B, kept);
+    // entries against the largest, in the units of their variables
+    const auto unit = [&](Eigen::Index i) { return out.scale[static_cast<std::size_t>(i)]; };
+    Digits50 largest(0);
+    for (Eigen::Index i = 0; i < A.rows(); ++i)
+        for (Eigen::Index j = 0; j < A.cols(); ++j) largest = std::max(largest, Digits50(abs(A(i, j)) * unit(j) / unit(i)));
     for (Eigen::Index i = 0; i < A.rows(); ++i) {
-        for (Eigen::Index j = 0; j < A.cols(); ++j) out.A.push_back(A(i, j));
-        for (Eigen::Index j = 0; j < B.cols(); ++j) out.B.push_back(B(i, j));
+        for (Eigen::Index j = 0; j < A.cols(); ++j) out.A.push_back(clean(A(i, j), Digits50(largest * unit(i) / unit(j))));
+        for (Eigen::Index j = 0; j < B.cols(); ++j) out.B.push_back(clean(B(i, j), Digits50(B.col(j).cwiseAbs().maxCoeff())));
     }
     out.spectrum = spectrum_of(out.A, out.scale);
     known_ = dependence;
@@ -688,17 +525,22 @@ std::vector<Digits50> Linearizer::Impl::reduced_rate(const LinearSystem& system,
             }
             Digits50 rate = at.rates(at_index(k));
             if (v.kind == Variation::Kind::turn) {
-                // relative to the motion that goes on: w - R' w0, R the turn by `step` about `axis`
-                const std::size_t first = k - v.axis;
-                std::array<Digits50, 3> w0;
-                for (std::size_t i = 0; i < 3; ++i) w0[i] = reference.rates(at_index(first + i));
-                std::array<Digits50, 3> seen = w0;
-                if (variable.kind == Variation::Kind::turn && variable.index == v.index) {
-                    const std::size_t y = (variable.axis + 1) % 3, z = (variable.axis + 2) % 3;
-                    seen[y] = cos(step) * w0[y] + sin(step) * w0[z];
-                    seen[z] = cos(step) * w0[z] - sin(step) * w0[y];
+                // relative to the motion that goes on: w - R' w0, R the turn since then
+                const auto& places = std::get<QuaternionRotation>(d_.model->frames[v.index].orientation).coordinates;
+                std::array<Digits50, 4> e0, e;
+                for (std::size_t i = 0; i < 4; ++i) {
+                    e0[i] = system.point[1 + places[i]];
+                    e[i] = point[1 + places[i]];
                 }
-                rate -= seen[v.axis];
+                for (std::size_t i = 1; i < 4; ++i) e0[i] = -e0[i];
+                const std::array<Digits50, 4> turn = quaternion_product(e0, e);
+                std::array<Digits50, 4> back = turn, w0{};
+                for (std::size_t i = 1; i < 4; ++i) {
+                    back[i] = -back[i];
+                    w0[i] = reference.rates(at_index(k - v.axis + i - 1));
+                }
+                const std::array<Digits50, 4> seen = quaternion_product(quaternion_product(back, w0), turn);
+                rate -= seen[1 + v.axis];
             }
             out.push_back(rate);
         }

@@ -119,7 +119,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         return size;
     };
     bool close = false;
-    for (int iteration = 0; iteration < 150; ++iteration) {
+    for (int iteration = 0; iteration < 80; ++iteration) {
         const Linearised at = linearise(equations, out.numbers, point, wanted);
         Matrix50 J(at.slope.rows(), at_index(columns.size()));
         for (std::size_t k = 0; k < columns.size(); ++k)
@@ -137,6 +137,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         out.worst = static_cast<std::size_t>(worst);
         out.residual = at.error(worst);
         const Digits50 size = size_of(point);
+        out.nearly = missed <= size * Digits50(1e-10);
         if (missed <= size * Digits50(1e-40) && (close || missed == 0)) {
             out.converged = true;
             return out;

@@ -22,6 +22,7 @@ struct TrimSearch {
     bool finite = true;
     std::size_t worst = 0;  // of the equations, where it did not
     Digits50 residual;      // of that one
+    bool nearly = false;    // it came close, but slowly: towards a state where the equations are singular
     MotionNumbers numbers;  // at the point left behind
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "expr/print.hpp"
 #include "pipeline/linearize.hpp"
 #include "support/gallery_run.hpp"
 
@@ -295,6 +296,31 @@ TEST(Linearization, ServoClosedAndOpen) {
     EXPECT_NEAR(open.a("x'", "theta"), -3 * g, 1e-12);
     EXPECT_NEAR(open.b("theta'"), -3 / (m * l), 1e-13);
     EXPECT_NEAR(open.b("x'"), 4 / m, 1e-13);
+}
+
+// ---------------------------------------------------------------- entries as expressions
+
+TEST(Linearization, EntriesAreExpressionsOfTheParametersAndTheState) {
+    const auto text = [](const Case& c, const std::string& row, const std::string& column) {
+        const NodeId node = c.symbol(row, column);
+        return node.valid() ? to_text(c.derivation.dynamics->graph(), node) : std::string();
+    };
+    const Case pendulum = good(gallery_text("simple_pendulum"), trim(TrimKind::equilibrium));
+    EXPECT_EQ(text(pendulum, "theta'", "theta"), "-g/l");
+    // the dependent speeds and the multipliers are solved for on the way
+    const Case disk = good(gallery_text("rolling_disk"), {}, {{"lean", 0}});
+    EXPECT_EQ(text(disk, "lean'", "lean"), "4*g/(5*r)");
+    EXPECT_EQ(text(disk, "lean'", "yaw'"), "6*spin'/5");
+    EXPECT_EQ(text(disk, "yaw'", "lean'"), "-2*spin'");
+    // the restoring force of a rod is its multiplier's: lambda = m g/(2 y), y = -l
+    const Case rod = good(
+        "system rod\nparam m = 0.7, l = 1.3, g = 9.81\ncoord x = 0, y = -1.3\nparticle P mass m at O + x*N.x + y*N.y\n"
+        "gravity -g*N.y\nconstraint rod: dot(P - O, P - O) = l^2\n");
+    EXPECT_EQ(text(rod, "x'", "x"), "g/y");
+    // speeds that the mass matrix couples have numbers only
+    const Case two = good(gallery_text("double_pendulum"), trim(TrimKind::equilibrium));
+    EXPECT_EQ(text(two, two.system().variables[2].name, two.system().variables[0].name), "");
+    EXPECT_NE(two.system().a(2, 0), 0);
 }
 
 // ---------------------------------------------------------------- A is the derivative of the reduced rate
