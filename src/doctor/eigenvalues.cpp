@@ -112,8 +112,13 @@ Spectrum spectrum_of(std::span<const Digits50> matrix, std::span<const Digits50>
     for (Eigen::Index i = 0; i < size; ++i)
         for (Eigen::Index j = 0; j < size; ++j) rough(i, j) = static_cast<double>(a(i, j));
     Spectrum out;
+    const Digits50 norm = n > 0 ? Digits50(a.cwiseAbs().maxCoeff()) : Digits50(0);
     out.zeros = deflate(a);
     out.eigenvalues = eigenvalues_of(a);
+    // a state that is known to fewer digits leaves more of a zero
+    out.zeros += std::erase_if(out.eigenvalues, [&](const Eigenvalue& e) {
+        return abs(e.re) <= norm * Digits50(1e-20) && abs(e.im) <= norm * Digits50(1e-20);
+    });
     for (const Eigenvalue& e : out.eigenvalues) out.size = std::max(out.size, Digits50(sqrt(e.re * e.re + e.im * e.im)));
     // equal real parts to round-off are ordered by frequency, so that the order is the same on every machine
     const Digits50 same = out.size * Digits50(1e-20);

@@ -119,19 +119,30 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         return size;
     };
     bool close = false;
+    Vector50 weight;  // of the equations
     for (int iteration = 0; iteration < 80; ++iteration) {
         const Linearised at = linearise(equations, out.numbers, point, wanted);
         Matrix50 J(at.slope.rows(), at_index(columns.size()));
         for (std::size_t k = 0; k < columns.size(); ++k)
             J.col(at_index(k)) = at.slope.col(at_index(columns[k])) * units(at_index(columns[k]));
-        // rows of unit length: what an equation misses is then how far the state is from it
-        Vector50 error = at.error, weight(error.size());
-        for (Eigen::Index i = 0; i < error.size(); ++i) {
-            const Digits50 length = J.row(i).norm();
-            weight(i) = length > 0 ? Digits50(1 / length) : Digits50(1);
-            J.row(i) *= weight(i);
-            error(i) *= weight(i);
+        // Constraints by their length at the start, the others in the units of mass. Not by their length now: an equation whose
+        // gradient vanishes where the others hold must fade, or it would stop the iteration from being quadratic.
+        if (weight.size() == 0) {
+            weight.resize(at.error.size());
+            for (std::size_t k = 0; k < wanted.size(); ++k) {
+                const TrimEquation& e = wanted[k];
+                const auto i = at_index(k);
+                if (e.kind == TrimEquation::Kind::position || e.kind == TrimEquation::Kind::velocity) {
+                    const Digits50 length = J.row(i).norm();
+                    weight(i) = length > 0 ? Digits50(1 / length) : Digits50(1);
+                } else {
+                    const std::size_t speed = e.kind == TrimEquation::Kind::speed_rate ? equations.speeds() : 0;
+                    weight(i) = 1 / units(at_index(speed + e.index));
+                }
+            }
         }
+        const Vector50 error = at.error.cwiseProduct(weight);
+        J = Matrix50(weight.asDiagonal() * J);
         Eigen::Index worst = 0;
         const Digits50 missed = error.cwiseAbs().maxCoeff(&worst);
         out.worst = static_cast<std::size_t>(worst);
@@ -143,12 +154,20 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
             return out;
         }
         close = missed <= size * Digits50(1e-40);
-        Eigen::CompleteOrthogonalDecomposition<Matrix50> decomposition(J.rows(), J.cols());
-        decomposition.setThreshold(rank_bar());
-        decomposition.compute(J);
-        const Vector50 reduced = decomposition.solve(-error);
+        // Damped by what is missing (Levenberg, Marquardt): nothing at the end, where convergence stays quadratic even onto
+        // states that are not isolated; but far off no faint combination of equations may govern the step. Spins about the
+        // principal axes of a body would all be led to rest without it.
+        const Digits50 damping = std::min(Digits50(error.norm()), Digits50(J.norm() / 100));
+        Matrix50 damped(J.rows() + J.cols(), J.cols());
+        damped << J, Matrix50(Matrix50::Identity(J.cols(), J.cols()) * damping);
+        Vector50 right = Vector50::Zero(damped.rows());
+        right.head(J.rows()) = -error;
+        Eigen::CompleteOrthogonalDecomposition<Matrix50> decomposition(damped.rows(), damped.cols());
+        decomposition.setThreshold(Digits50("1e-45"));
+        decomposition.compute(damped);
+        const Vector50 reduced = decomposition.solve(right);
         if (reduced.norm() <= size * Digits50(1e-45)) {  // at round-off, or at the nearest that there is
-            out.converged = missed <= size * Digits50(1e-30);
+            out.converged = missed <= size * Digits50(1e-35);
             return out;
         }
         // whole steps, halved while they lead away
@@ -172,7 +191,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         if (!better) {
             point = before;
             out.numbers = equations.at(point);
-            out.converged = missed <= size * Digits50(1e-30);
+            out.converged = missed <= size * Digits50(1e-35);
             return out;
         }
     }
