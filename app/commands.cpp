@@ -21,6 +21,7 @@
 #include "report/diagnosis_lines.hpp"
 #include "report/files.hpp"
 #include "report/force_lines.hpp"
+#include "report/linearization_report.hpp"
 #include "report/run_files.hpp"
 
 namespace appell {
@@ -371,6 +372,62 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
                    short_number(result->energy.largest_change, 3));
         fmt::print("results in {}/: trajectory.csv, {}summary.json, {}\n", out, forces ? "forces.csv, " : "",
                    fmt::join(plots, ", "));
+    }
+    return finish(d, shared, true);
+}
+
+namespace {
+
+// NAME=FROM:TO:COUNT
+SweepRequest parse_sweep(const std::string& text) {
+    const std::size_t equals = text.find('='), first = text.find(':', equals), second = text.find(':', first + 1);
+    if (equals == std::string::npos || equals == 0 || first == std::string::npos || second == std::string::npos)
+        throw UsageError(fmt::format("--sweep wants NAME=FROM:TO:COUNT, not '{}'", text));
+    const double count = parse_number("--sweep", text, text.substr(second + 1));
+    if (!(count >= 2) || count > 1e6 || count != std::floor(count))
+        throw UsageError(fmt::format("--sweep {}: a whole number of values from 2 to 1e6 is needed", text));
+    SweepRequest out{text.substr(0, equals), parse_number("--sweep", text, text.substr(equals + 1, first - equals - 1)),
+                     parse_number("--sweep", text, text.substr(first + 1, second - first - 1)), static_cast<std::size_t>(count)};
+    if (!(std::abs(out.to - out.from) < INFINITY) || out.from == out.to)
+        throw UsageError(fmt::format("--sweep {}: a range of some length is needed", text));
+    return out;
+}
+
+}  // namespace
+
+int linearize_command(const std::string& file, LinearizeCommand command, const SharedOptions& shared) {
+    if (!command.sweep.empty()) command.request.sweep = parse_sweep(command.sweep);
+    if (command.trim == "equilibrium") command.request.trim = TrimKind::equilibrium;
+    if (command.trim == "steady") command.request.trim = TrimKind::steady;
+    Loaded loaded = load(file, shared);
+    Derivation& d = loaded.derivation;
+    if (!d.ok()) return finish(d, shared, false);
+    const std::string out = command.out.empty() ? d.model->name + ".linear" : command.out;
+    // the folder first: a sweep that could not be written must not be waited for
+    Result<OutputFolder> folder = command.request.sweep ? OutputFolder::create(out) : Result<OutputFolder>{};
+    d.diagnostics.append(folder.diagnostics);
+    if (command.request.sweep && !folder.ok()) return finish(d, shared, false);
+    const std::optional<Linearization> found = linearize(d, command.request);
+    if (!found) return finish(d, shared, false);
+    const EigenvalueSweep* sweep = found->sweep ? &*found->sweep : nullptr;
+    if (sweep) {
+        Diagnostics writing = folder->write("eigenvalues.csv", eigenvalues_csv(*sweep));
+        writing.append(folder->write("eigenvalues.svg", real_parts_svg(*d.model, *sweep)));
+        writing.append(folder->write("frequencies.svg", frequencies_svg(*d.model, *sweep)));
+        if (!writing.has_errors()) writing.append(folder->commit());
+        d.diagnostics.append(writing);
+        if (writing.has_errors()) return finish(d, shared, false);
+    }
+    if (shared.json) {
+        fmt::print("{}", linearization_json(*d.dynamics, found->system, found->symbols, sweep, d.diagnostics, d.sources));
+    } else {
+        Document document = linearization_document(*d.dynamics, found->system, found->symbols, sweep);
+        print_document(d.dynamics->graph(), document, command.format != "text");
+        fmt::print("{}", command.format == "latex"      ? document_latex(document)
+                         : command.format == "markdown" ? document_markdown(document)
+                                                        : document_text(document));
+        if (sweep && command.format == "text")
+            fmt::print("results in {}/: eigenvalues.csv, eigenvalues.svg, frequencies.svg\n", out);
     }
     return finish(d, shared, true);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/linearize.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/print_equations.hpp"
 
@@ -20,13 +21,22 @@ struct RunCommand {
     std::string out;  // folder; empty: named after the system
 };
 
+struct LinearizeCommand {
+    LinearizeRequest request;
+    std::string trim;    // equilibrium, steady, or empty
+    std::string sweep;   // NAME=FROM:TO:COUNT, or empty
+    std::string format;  // text, latex, markdown
+    std::string out;     // folder of a sweep; empty: named after the system
+};
+
 int check_command(const std::string& file, const SharedOptions& shared);
 int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared);
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared);
+int linearize_command(const std::string& file, LinearizeCommand command, const SharedOptions& shared);
 int gallery_command(const std::string& name, const SharedOptions& shared);
 int explain_command(const std::string& code, const SharedOptions& shared);
 
-// Wrong usage found after parsing: a --set or --limit that is not name=value.
+// Wrong usage found after parsing: a --set or --limit that is not name=value, a --sweep that is no range.
 class UsageError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     std::string file, name, code;
     PrintRequest print;
     RunCommand run;
+    LinearizeCommand linear;
     const auto with_model = [&](CLI::App* command) {
         command->add_option("FILE", file, "the model file")->required();
         command->add_flag("--json", shared.json, "print JSON, for machines");
@@ -57,6 +58,19 @@ int main(int argc, char** argv) {
     simulate->add_option("--stabilize", run.options.stabilize, "what is done about drift")
         ->check(CLI::IsMember({"project", "none"}));
 
+    CLI::App* linearize =
+        app.add_subcommand("linearize", "linear equations and eigenvalues about an equilibrium or a steady motion");
+    with_model(linearize);
+    linearize->add_option("--trim", linear.trim, "seek one near the start values; otherwise the start must be one")
+        ->check(CLI::IsMember({"equilibrium", "steady"}));
+    linearize->add_option("--hold", linear.request.hold, "NAME,...: coordinates, speeds and rates that keep their start values")
+        ->delimiter(',');
+    linearize->add_flag("--open", linear.request.open, "let servo-constraints go: their actuators become inputs");
+    linearize->add_option("--sweep", linear.sweep, "NAME=FROM:TO:COUNT: eigenvalues over a range, and critical values");
+    linearize->add_option("--out", linear.out, "DIR for the results of a sweep; default SYSTEM.linear");
+    linear.format = "text";
+    linearize->add_option("--to", linear.format, "the format")->check(CLI::IsMember({"text", "latex", "markdown"}));
+
     CLI::App* gallery = app.add_subcommand("gallery", "list the example models, or copy one here");
     gallery->add_option("NAME", name, "the model to copy");
     gallery->add_flag("--json", shared.json, "print JSON, for machines");
@@ -70,6 +84,7 @@ int main(int argc, char** argv) {
         if (check->parsed()) return check_command(file, shared);
         if (derive->parsed()) return derive_command(file, print, shared);
         if (simulate->parsed()) return run_command(file, run, shared);
+        if (linearize->parsed()) return linearize_command(file, linear, shared);
         if (gallery->parsed()) return gallery_command(name, shared);
         return explain_command(code, shared);
     } catch (const CLI::ParseError& error) {

@@ -69,7 +69,9 @@ TEST_F(Cli, WrongUsageIsTwo) {
     for (const char* arguments :
          {"", "nonsense", "run", "run a.appell --rtol fast", "derive a.appell --to word", "derive a.appell --formulation newton",
           "explain E9999", "gallery no_such_model", "check a.appell --set m", "check a.appell --set m=heavy",
-          "check a.appell --limit towels=3", "check a.appell --limit nodes=-1"})
+          "check a.appell --limit towels=3", "check a.appell --limit nodes=-1", "linearize", "linearize a.appell --trim soon",
+          "linearize a.appell --sweep m", "linearize a.appell --sweep m=1:2", "linearize a.appell --sweep m=1:2:1",
+          "linearize a.appell --sweep m=1:1:5", "linearize a.appell --sweep m=a:2:5"})
         EXPECT_EQ(call(arguments).code, 2) << arguments << "\n" << call(arguments).out;
 }
 
@@ -321,6 +323,40 @@ TEST_F(Cli, OptionsReplaceThePlan) {
         EXPECT_EQ(call("run " + model("simple_pendulum") + wrong).code, 2) << wrong;
     for (const char* formulation : {"minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell", "voronec"})
         EXPECT_EQ(call("run " + model("perpendicular_pucks") + " --out f --formulation " + formulation).code, 0) << formulation;
+}
+
+TEST_F(Cli, LinearizePrintsTheStateTheEquationsAndTheEigenvalues) {
+    const std::string command = "linearize " + model("simple_pendulum");
+    expect_problem(command, "E1101");
+    const Outcome text = call(command + " --trim equilibrium", false);
+    EXPECT_EQ(text.code, 0) << text.out;
+    EXPECT_NE(text.out.find("theta from 0.523599 to 0"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("-g/l"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("+-3.13209 i"), std::string::npos) << text.out;
+    const auto json = nlohmann::json::parse(call(command + " --trim equilibrium --json", false).out);
+    EXPECT_EQ(json["schema"], 1);
+    EXPECT_EQ(json["kind"], "equilibrium");
+    EXPECT_NEAR(json["A"][1][0].get<double>(), -9.81, 1e-12);
+    EXPECT_EQ(json["variables"], (nlohmann::json{"theta", "theta'"}));
+    EXPECT_TRUE(call(command + " --trim equilibrium --to latex", false).out.starts_with("\\documentclass[a4paper]{article}\n"));
+    EXPECT_TRUE(call(command + " --trim equilibrium --to markdown", false).out.starts_with("# A mass on a rod\n"));
+}
+
+TEST_F(Cli, LinearizeSweepsIntoAFolder) {
+    const std::string command = "linearize " + model("rolling_disk") + " --set lean=0 --sweep \"spin'=1:6:11\" --out sweep";
+    const Outcome text = call(command, false);
+    EXPECT_EQ(text.code, 0) << text.out;
+    EXPECT_NE(text.out.find("Critical value spin' = 2.55734"), std::string::npos) << text.out;
+    const std::string table = read("sweep/eigenvalues.csv");
+    EXPECT_TRUE(table.starts_with("spin',zeros,unstable,re1,im1,re2,im2\n1,2,1,")) << table;
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 12);
+    for (const char* name : {"sweep/eigenvalues.svg", "sweep/frequencies.svg"})
+        EXPECT_TRUE(read(name).starts_with("<svg")) << name;
+    const auto json = nlohmann::json::parse(call(command + " --json", false).out);
+    EXPECT_NEAR(json["sweep"]["critical"][0]["value"].get<double>(), 2.5573423705088842, 1e-10);  // sqrt(g/(3 r))
+    // a failure leaves no folder
+    expect_problem("linearize " + model("rolling_disk") + " --sweep nothing=1:6:11 --out none", "E1106");
+    EXPECT_FALSE(fs::exists(folder_ / "none"));
 }
 
 }  // namespace

@@ -152,6 +152,7 @@ TEST_F(Documentation, CommandsWork) {
                 std::string arguments = first == "./run" ? "run" : "";
                 bool has_out = false;
                 for (std::string word; words >> word;) {
+                    std::erase(word, '"');  // what the shell would do
                     has_out = has_out || word.rfind("--out", 0) == 0;
                     if (fs::path(word).extension() == ".appell") {
                         EXPECT_TRUE(fs::exists(k_root / word)) << block.place << ": " << line;

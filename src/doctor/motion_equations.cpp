@@ -1,0 +1,323 @@
+#include "doctor/motion_equations.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dynam/multipliers.hpp"
+#include "dynam/realised.hpp"
+#include "expr/dependence.hpp"
+#include "expr/sweep.hpp"
+
+namespace appell {
+
+namespace {
+
+Eigen::Index at_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+std::vector<NodeId> nodes_of(Graph& g, std::span<const SymbolId> symbols) {
+    std::vector<NodeId> out;
+    for (const SymbolId s : symbols) out.push_back(g.symbol_node(s));
+    return out;
+}
+
+const QuaternionRotation& quaternion_of(const Model& m, std::size_t frame) {
+    return std::get<QuaternionRotation>(m.frames[frame].orientation);
+}
+
+}  // namespace
+
+MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<const SymbolId> free)
+    : d_(dynamics), nq_(dynamics.model->coordinates.size()), nu_(dynamics.model->speeds.size()) {
+    const Model& m = *d_.model;
+    Graph& g = d_.graph();
+    const Kinematics& kin = *d_.kinematics;
+
+    // --- what a point lists
+    std::vector<SymbolId> q, u, w;
+    for (const Coordinate& c : m.coordinates) q.push_back(c.q);
+    for (const Speed& s : m.speeds) u.push_back(s.u);
+    for (const Input& i : m.inputs) {
+        w.push_back(i.symbol);
+        input_names_.push_back(i.name);
+    }
+    for (const SymbolId s : free) {
+        w.push_back(s);
+        input_names_.push_back(g.symbol(s).name);
+    }
+    inputs_ = w.size();
+    symbols_ = {m.time};
+    symbols_.insert(symbols_.end(), q.begin(), q.end());
+    symbols_.insert(symbols_.end(), u.begin(), u.end());
+    for (const Parameter& p : m.parameters) symbols_.push_back(p.symbol);
+    symbols_.insert(symbols_.end(), w.begin(), w.end());
+
+    // --- what varies
+    for (const SymbolId rate : kin.independent_rates()) {
+        for (std::uint32_t i = 0; i < nq_; ++i)
+            if (m.coordinates[i].rate == rate)
+                variations_.push_back({Variation::Kind::coordinate, i, 0, m.coordinates[i].name, m.coordinates[i].name + "'"});
+        for (std::uint32_t f = 0; f < m.frames.size(); ++f)
+            if (std::holds_alternative<QuaternionRotation>(m.frames[f].orientation))
+                for (std::uint32_t axis = 0; axis < 3; ++axis)
+                    if (quaternion_of(m, f).rates[axis] == rate)
+                        variations_.push_back({Variation::Kind::turn, f, axis,
+                                               fmt::format("turn({}, {})", m.frames[f].name, "xyz"[axis]),
+                                               fmt::format("turn({}, {})'", m.frames[f].name, "xyz"[axis])});
+    }
+    APPELL_ASSERT(variations_.size() == nu_, "as many rates as speeds");
+    for (std::uint32_t j = 0; j < nu_; ++j)
+        variations_.push_back({Variation::Kind::speed, j, 0, m.speeds[j].name, g.symbol(m.speeds[j].rate).name});
+
+    // --- the residual and its unknowns; the equations of motion are the first block
+    const Realisation realisation = realise(d_);
+    ProgramSpec spec{symbols_, realisation.before, {}};
+    spec.solves.push_back(multipliers_form(realisation.ideal));
+    std::vector<NodeId> residual;
+    std::vector<SymbolId> z, multipliers;
+    for (const ConstraintRow& row : d_.rows)
+        if (!row.by_actuators) multipliers.push_back(row.multiplier);
+    std::vector<SymbolId> speed_rates;
+    for (const Speed& s : m.speeds) speed_rates.push_back(s.rate);
+    add_block({speed_rates, multipliers, d_.actuators, true}, residual, z);
+    if (!d_.C.empty()) {  // laws may depend on what the multipliers were without them
+        const ConstrainedSolve& ideal = realisation.before.front();
+        add_block({ideal.x, ideal.lambda, ideal.tau, false}, residual, z);
+    }
+    unknowns_ = z.size();
+
+    std::vector<SymbolId> variables = q;
+    variables.insert(variables.end(), u.begin(), u.end());
+    const std::vector<SymbolId> q_and_u = variables;
+    variables.insert(variables.end(), w.begin(), w.end());
+    variables.insert(variables.end(), z.begin(), z.end());
+    R_ = add_jacobian(spec, "R", residual, variables);
+
+    const std::vector<NodeId> rates(kin.rate_values().begin(), kin.rate_values().end());
+    rates_ = add_jacobian(spec, "rates by x", rates, q_and_u);
+    std::vector<NodeId> phi, psi;
+    for (std::size_t i = 0; i < d_.rows.size(); ++i) {
+        if (d_.rows[i].level == Level::acceleration) continue;
+        if (d_.rows[i].level == Level::position) {
+            phi.push_back(d_.rows[i].position);
+            position_rows_.push_back(i);
+        }
+        psi.push_back(d_.rows[i].velocity);
+        velocity_rows_.push_back(i);
+    }
+    phi_ = add_jacobian(spec, "phi by q", phi, q);
+    psi_ = add_jacobian(spec, "psi by x", psi, q_and_u);
+    spec.outputs.push_back({"rates", rates});
+    spec.outputs.push_back({"phi", phi});
+    spec.outputs.push_back({"psi", psi});
+    spec.outputs.push_back({"u'", nodes_of(g, speed_rates)});
+    spec.outputs.push_back({"multipliers", nodes_of(g, multipliers)});
+    spec.outputs.push_back({"actuators", nodes_of(g, d_.actuators)});
+    const auto entries_of = [](const SparseMatrix& matrix) {
+        std::vector<NodeId> out;
+        for (const SparseEntry& e : matrix.entries) out.push_back(e.value);
+        return out;
+    };
+    spec.outputs.push_back({"M", entries_of(d_.M)});
+    spec.outputs.push_back({"Y", entries_of(kin.Y())});
+
+    std::vector<NodeId> all = residual;
+    all.insert(all.end(), rates.begin(), rates.end());
+    all.insert(all.end(), phi.begin(), phi.end());
+    all.insert(all.end(), psi.begin(), psi.end());
+    const std::vector<SymbolId> present = symbols_in(g, all);
+    depends_on_time_ = std::find(present.begin(), present.end(), m.time) != present.end();
+    psi.insert(psi.end(), phi.begin(), phi.end());
+    for (const SymbolId s : symbols_in(g, psi))
+        rows_depend_on_inputs_ = rows_depend_on_inputs_ || std::find(w.begin(), w.end(), s) != w.end();
+    find_kinks(spec, std::move(all));
+
+    program_ = lower_program(g, spec);
+    workspace_ = std::make_unique<Workspace<Digits50>>(program_);
+}
+
+// M u' - A' lambda - D tau - f - C and A u' - b, in the unknowns given
+void MotionEquations::add_block(const Block& block, std::vector<NodeId>& residual, std::vector<SymbolId>& unknowns) {
+    Graph& g = d_.graph();
+    std::vector<std::vector<NodeId>> terms(nu_ + d_.rows.size());
+    const auto times = [&](NodeId value, SymbolId symbol) { return g.mul(value, g.symbol_node(symbol)); };
+    for (const SparseEntry& e : d_.M.entries) {
+        terms[e.row].push_back(times(e.value, block.rates[e.column]));
+        if (e.row != e.column) terms[e.column].push_back(times(e.value, block.rates[e.row]));
+    }
+    std::vector<SymbolId> multiplier(d_.rows.size());
+    for (std::size_t i = 0, k = 0; i < d_.rows.size(); ++i)
+        if (!d_.rows[i].by_actuators) multiplier[i] = block.multipliers[k++];
+    for (const SparseEntry& e : d_.A.entries) {
+        terms[nu_ + e.row].push_back(times(e.value, block.rates[e.column]));
+        if (!d_.rows[e.row].by_actuators) terms[e.column].push_back(g.neg(times(e.value, multiplier[e.row])));
+    }
+    for (const SparseEntry& e : d_.D.entries) terms[e.row].push_back(g.neg(times(e.value, block.actuators[e.column])));
+    for (std::size_t i = 0; i < nu_; ++i) terms[i].push_back(g.neg(d_.f[i]));
+    for (std::size_t i = 0; block.law && i < d_.C.size(); ++i) terms[i].push_back(g.neg(d_.C[i]));
+    for (std::size_t i = 0; i < d_.rows.size(); ++i) terms[nu_ + i].push_back(g.neg(d_.b[i]));
+    for (const std::vector<NodeId>& row : terms) residual.push_back(g.sum(row));
+    for (const std::vector<SymbolId>* part : {&block.rates, &block.multipliers, &block.actuators})
+        unknowns.insert(unknowns.end(), part->begin(), part->end());
+}
+
+MotionEquations::Entries MotionEquations::add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
+                                                       std::span<const SymbolId> variables) {
+    const SparseMatrix slopes = jacobian(d_.graph(), roots, variables);
+    Entries out{roots.size(), variables.size(), {}};
+    OutputGroup group{name, {}};
+    for (const SparseEntry& e : slopes.entries) {
+        out.places.emplace_back(e.row, e.column);
+        group.values.push_back(e.value);
+    }
+    spec.outputs.push_back(std::move(group));
+    return out;
+}
+
+// where a derivative jumps: sign, abs, min, max and comparisons, at a zero of what they look at
+void MotionEquations::find_kinks(ProgramSpec& spec, std::vector<NodeId> roots) {
+    Graph& g = d_.graph();
+    Sweep sweep;
+    const std::vector<NodeId> order = sweep.collect(g, roots);
+    OutputGroup group{"kinks", {}};
+    for (const NodeId id : order) {
+        const Op op = g.op(id);
+        if (op == Op::Abs || op == Op::Sign)
+            group.values.push_back(g.operand(id, 0));
+        else if (op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual)
+            group.values.push_back(g.sub(g.operand(id, 0), g.operand(id, 1)));
+        else
+            continue;
+        kink_nodes_.push_back(id);
+    }
+    spec.outputs.push_back(std::move(group));
+}
+
+Vector50 MotionEquations::vector(const std::string& name) const {
+    const auto values = workspace_->output(name);
+    Vector50 out(at_index(values.size()));
+    for (std::size_t i = 0; i < values.size(); ++i) out(at_index(i)) = values[i];
+    return out;
+}
+
+Matrix50 MotionEquations::matrix(const std::string& name, const Entries& entries) const {
+    const auto values = workspace_->output(name);
+    Matrix50 out = Matrix50::Zero(at_index(entries.rows), at_index(entries.columns));
+    for (std::size_t k = 0; k < values.size(); ++k) out(entries.places[k].first, entries.places[k].second) = values[k];
+    return out;
+}
+
+// columns of q to columns of the configuration's variations: de = 1/2 G(e) dtheta for a quaternion (Kinematics::derive_speeds)
+Matrix50 MotionEquations::by_configuration(const Matrix50& by_q, std::span<const Digits50> point) const {
+    Matrix50 out = Matrix50::Zero(by_q.rows(), at_index(nu_));
+    const Model& m = *d_.model;
+    for (std::size_t c = 0; c < nu_; ++c) {
+        const Variation& v = variations_[c];
+        if (v.kind == Variation::Kind::coordinate) {
+            out.col(at_index(c)) = by_q.col(v.index);
+            continue;
+        }
+        const auto& places = quaternion_of(m, v.index).coordinates;
+        std::array<Digits50, 4> e;
+        for (std::size_t i = 0; i < 4; ++i) e[i] = point[1 + places[i]] / 2;
+        const std::array<std::array<Digits50, 4>, 3> G{{{{Digits50(-e[1]), e[0], e[3], Digits50(-e[2])}},
+                                                        {{Digits50(-e[2]), Digits50(-e[3]), e[0], e[1]}},
+                                                        {{Digits50(-e[3]), e[2], Digits50(-e[1]), e[0]}}}};
+        for (std::size_t i = 0; i < 4; ++i) out.col(at_index(c)) += by_q.col(at_index(places[i])) * G[v.axis][i];
+    }
+    return out;
+}
+
+MotionNumbers MotionEquations::at(std::span<const Digits50> point) {
+    MotionNumbers out;
+    APPELL_ASSERT(point.size() == symbols_.size(), "a point lists t, q, u, parameters, inputs");
+    std::copy(point.begin(), point.end(), workspace_->inputs().begin());
+    out.report = workspace_->run();
+    if (out.report.status != EvalStatus::ok && out.report.status != EvalStatus::inconsistent_rows) return out;
+    for (const Digits50& value : workspace_->outputs())
+        if (!is_finite(value)) return out;
+    out.finite = true;
+    out.speed_rates = vector("u'");
+    out.rates = vector("rates");
+    out.phi = vector("phi");
+    out.psi = vector("psi");
+    out.multipliers = vector("multipliers");
+    out.actuators = vector("actuators");
+    out.kinks = vector("kinks");
+    const auto nq = at_index(nq_), nu = at_index(nu_);
+    // by coordinates and speeds, to configuration and speeds
+    const auto by_variations = [&](const Matrix50& by_x) {
+        Matrix50 result(by_x.rows(), 2 * nu);
+        result.leftCols(nu) = by_configuration(by_x.leftCols(nq), point);
+        result.rightCols(nu) = by_x.rightCols(nu);
+        return result;
+    };
+    const Matrix50 R = matrix("R", R_);
+    out.R_x = by_variations(R.leftCols(nq + nu));
+    out.R_w = R.middleCols(nq + nu, at_index(inputs_));
+    out.R_z = R.rightCols(at_index(unknowns_));
+    out.G = by_variations(matrix("rates by x", rates_));
+    out.P = by_configuration(matrix("phi by q", phi_), point);
+    out.V = by_variations(matrix("psi by x", psi_));
+    out.M = Matrix50::Zero(nu, nu);
+    const auto masses = workspace_->output("M");
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+        const SparseEntry& e = d_.M.entries[k];
+        out.M(e.row, e.column) = out.M(e.column, e.row) = masses[k];
+    }
+    out.Y = Matrix50::Zero(nu, nu);
+    const auto definitions = workspace_->output("Y");
+    for (std::size_t k = 0; k < definitions.size(); ++k) {
+        const SparseEntry& e = d_.kinematics->Y().entries[k];
+        out.Y(e.row, e.column) = definitions[k];
+    }
+    return out;
+}
+
+void MotionEquations::move(std::vector<Digits50>& point, const Vector50& step) const {
+    const Model& m = *d_.model;
+    std::vector<std::array<Digits50, 3>> turns(m.frames.size());
+    std::vector<bool> turned(m.frames.size(), false);
+    for (std::size_t k = 0; k < variations_.size(); ++k) {
+        const Variation& v = variations_[k];
+        const Digits50& by = step(at_index(k));
+        switch (v.kind) {
+            case Variation::Kind::coordinate: point[1 + v.index] += by; break;
+            case Variation::Kind::speed: point[1 + nq_ + v.index] += by; break;
+            case Variation::Kind::turn: turns[v.index][v.axis] = by; turned[v.index] = true;
+        }
+    }
+    for (std::size_t f = 0; f < m.frames.size(); ++f) {
+        if (!turned[f]) continue;
+        // e times the quaternion of a turn about body axes by |turn|
+        const std::array<Digits50, 3>& h = turns[f];
+        const Digits50 angle = sqrt(Digits50(h[0] * h[0] + h[1] * h[1] + h[2] * h[2]));
+        if (angle == 0) continue;
+        const Digits50 c = cos(Digits50(angle / 2)), s = sin(Digits50(angle / 2)) / angle;
+        const Digits50 x = h[0] * s, y = h[1] * s, z = h[2] * s;
+        const auto& places = quaternion_of(m, f).coordinates;
+        std::array<Digits50, 4> e;
+        for (std::size_t i = 0; i < 4; ++i) e[i] = point[1 + places[i]];
+        point[1 + places[0]] = e[0] * c - e[1] * x - e[2] * y - e[3] * z;
+        point[1 + places[1]] = e[1] * c + e[0] * x - e[3] * y + e[2] * z;
+        point[1 + places[2]] = e[2] * c + e[3] * x + e[0] * y - e[1] * z;
+        point[1 + places[3]] = e[3] * c - e[2] * x + e[1] * y + e[0] * z;
+    }
+}
+
+void MotionEquations::normalise(std::vector<Digits50>& point) const {
+    for (const Frame& frame : d_.model->frames)
+        if (const auto* rotation = std::get_if<QuaternionRotation>(&frame.orientation)) {
+            Digits50 square(0);
+            for (const std::size_t i : rotation->coordinates) square += point[1 + i] * point[1 + i];
+            for (const std::size_t i : rotation->coordinates) point[1 + i] /= sqrt(square);
+        }
+}
+
+std::vector<double> MotionEquations::values(std::span<const Digits50> point) const {
+    std::vector<double> out(d_.graph().symbol_count(), 0);
+    for (std::size_t i = 0; i < symbols_.size(); ++i) out[symbols_[i].index()] = static_cast<double>(point[i]);
+    return out;
+}
+
+}  // namespace appell

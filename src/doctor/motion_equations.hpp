@@ -1,0 +1,97 @@
+// The residual form of a system's equations with all its jacobians as one program, and its numbers with fifty digits at a point
+// (linearization.hpp has the equations). What varies: the configuration, by coordinates and by turns of quaternion frames in the
+// order of Kinematics::independent_rates, then the speeds.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/multiprecision/eigen.hpp>
+
+#include <Eigen/Core>
+
+#include "doctor/linearization.hpp"
+#include "tape/program.hpp"
+#include "tape/workspace.hpp"
+
+namespace appell {
+
+using Matrix50 = Eigen::Matrix<Digits50, Eigen::Dynamic, Eigen::Dynamic>;
+using Vector50 = Eigen::Matrix<Digits50, Eigen::Dynamic, 1>;
+
+struct MotionNumbers {
+    EvalReport report;
+    bool finite = false;
+    Vector50 speed_rates;  // u'
+    Vector50 rates;        // of the configuration: q' and w
+    Vector50 phi, psi;     // position rows; all rows on velocities
+    Vector50 multipliers, actuators;
+    Vector50 kinks;          // arguments of sign, abs and their like
+    Matrix50 R_z, R_x, R_w;  // columns of R_z: u' first
+    Matrix50 G;              // rates by configuration and speeds
+    Matrix50 P;              // position rows by configuration
+    Matrix50 V;              // rows on velocities by configuration and speeds
+    Matrix50 M, Y;           // inertia; speeds by rates
+};
+
+class MotionEquations {
+public:
+    // `free`: magnitudes of actuators that are inputs here
+    MotionEquations(const ConstrainedDynamics& dynamics, std::span<const SymbolId> free);
+    MotionEquations(const MotionEquations&) = delete;
+    MotionEquations& operator=(const MotionEquations&) = delete;
+
+    // t, q, u, parameters, inputs, free actuators
+    [[nodiscard]] MotionNumbers at(std::span<const Digits50> point);
+
+    [[nodiscard]] const ConstrainedDynamics& dynamics() const { return d_; }
+    [[nodiscard]] std::size_t coordinates() const { return nq_; }
+    [[nodiscard]] std::size_t speeds() const { return nu_; }  // as many as variations of the configuration
+    [[nodiscard]] const std::vector<Variation>& variations() const { return variations_; }          // configuration, speeds
+    [[nodiscard]] const std::vector<std::size_t>& position_rows() const { return position_rows_; }  // rows of the dynamics
+    [[nodiscard]] const std::vector<std::size_t>& velocity_rows() const { return velocity_rows_; }
+    [[nodiscard]] const std::vector<std::string>& inputs() const { return input_names_; }
+    [[nodiscard]] const std::vector<NodeId>& kinks() const { return kink_nodes_; }
+    [[nodiscard]] bool depends_on_time() const { return depends_on_time_; }
+    [[nodiscard]] bool rows_depend_on_inputs() const { return rows_depend_on_inputs_; }
+
+    // q and u of a point moved along the variations; quaternions by a turn
+    void move(std::vector<Digits50>& point, const Vector50& step) const;
+    void normalise(std::vector<Digits50>& point) const;
+    // values by symbol of the graph, for what is decided with doubles
+    [[nodiscard]] std::vector<double> values(std::span<const Digits50> point) const;
+
+private:
+    struct Entries {
+        std::size_t rows = 0, columns = 0;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+    };
+    struct Block {
+        std::vector<SymbolId> rates, multipliers, actuators;
+        bool law;
+    };
+
+    void add_block(const Block& block, std::vector<NodeId>& residual, std::vector<SymbolId>& unknowns);
+    Entries add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
+                         std::span<const SymbolId> variables);
+    void find_kinks(ProgramSpec& spec, std::vector<NodeId> roots);
+    [[nodiscard]] Matrix50 matrix(const std::string& name, const Entries& entries) const;
+    [[nodiscard]] Vector50 vector(const std::string& name) const;
+    [[nodiscard]] Matrix50 by_configuration(const Matrix50& by_q, std::span<const Digits50> point) const;
+
+    const ConstrainedDynamics d_;
+    std::size_t nq_, nu_;
+    std::vector<SymbolId> symbols_;  // of a point
+    std::vector<Variation> variations_;
+    std::vector<std::size_t> position_rows_, velocity_rows_;
+    std::vector<std::string> input_names_;
+    std::vector<NodeId> kink_nodes_;
+    bool depends_on_time_ = false, rows_depend_on_inputs_ = false;
+    Entries R_, rates_, phi_, psi_;
+    std::size_t unknowns_ = 0, inputs_ = 0;
+    Program program_;
+    std::unique_ptr<Workspace<Digits50>> workspace_;
+};
+
+}  // namespace appell
