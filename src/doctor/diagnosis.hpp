@@ -26,7 +26,7 @@ struct Diagnosis {
     Counts generic, start;
     std::vector<RowClass> rows;
     std::optional<Integrability> integrability;
-    LinearFactors factors;                   // nonlinear rows that are linear in truth
+    LinearFactors factors;  // nonlinear rows that are linear in truth
     Redundancy redundancy;
     std::optional<SingularStates> singular;  // without rows: none
     PowerAudit power;

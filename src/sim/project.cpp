@@ -88,9 +88,7 @@ void Projector::weigh() {
     }
 }
 
-bool Projector::normalise(std::span<double> x) const {
-    return part_ != Part::coordinates || normalise_quaternions(*motion_, x);
-}
+bool Projector::normalise(std::span<double> x) const { return part_ != Part::coordinates || normalise_quaternions(*motion_, x); }
 
 ProjectReport Projector::finish(std::span<const double> x, ProjectReport report, bool converged) const {
     if (report.status == ProjectStatus::converged && !converged)

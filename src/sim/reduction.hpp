@@ -4,9 +4,9 @@
 //
 // Newton's method sets out from a guess: the state of the last accepted step, moved on along its rate. So the rate is a function
 // of (t, independent entries, guess) and of nothing else. Each correction must be at most a quarter of the one before: by the
-// theorem of Newton and Kantorovich there is then one solution near the guess, that of the branch the start values are on. Rows that are affine
-// in the dependent entries are solved by the first correction; the second takes its rounding away. What can not be solved so is
-// no rate: the step is shortened, and where no step is short enough the run ends.
+// theorem of Newton and Kantorovich there is then one solution near the guess, that of the branch the start values are on. Rows
+// that are affine in the dependent entries are solved by the first correction; the second takes its rounding away. What can not
+// be solved so is no rate: the step is shortened, and where no step is short enough the run ends.
 //
 // A partition fails where the dependent entries lose their share in some row: the jacobian of the rows along them becomes
 // singular although the rows do not. Errors of the independent entries then grow without bound in the dependent ones. The rate

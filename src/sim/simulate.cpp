@@ -251,9 +251,9 @@ private:
         return stop(EndReason::inconsistent_constraints);
     }
 
-    // The last step, or a row inside it, can not be projected or completed: it may have been too bold for Newton's iteration, so that a
-    // shorter one is tried. True when there is one; when not, the run ends, and what the rows of A look like along the step says
-    // why.
+    // The last step, or a row inside it, can not be projected or completed: it may have been too bold for Newton's iteration, so
+    // that a shorter one is tried. True when there is one; when not, the run ends, and what the rows of A look like along the
+    // step says why.
     bool try_shorter() {
         const EvalReport at = velocity_.measure(integrator_.t(), integrator_.x()).evaluation;
         const RowFinding found = watch_.look(integrator_);
@@ -271,8 +271,7 @@ private:
             switch (integrator_.step()) {
                 case StepStatus::ok: break;
                 case StepStatus::step_too_small: return collapse(EndReason::step_too_small);
-                case StepStatus::rate_failed:
-                    return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
+                case StepStatus::rate_failed: return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             }
             const double t = integrator_.t();
             std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());

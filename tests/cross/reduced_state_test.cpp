@@ -24,9 +24,9 @@ TextRun run_minimal(const std::string& text) { return run_text(text, with("minim
 
 using Names = std::vector<std::string>;
 
-// P1: "the absolute value of cos theta remains less than 7.64e-17 throughout the simulation" (000 sec. 4.3). What round-off allows:
-// both products, their sum and u4 itself are rounded, 2 eps of the product of the speeds at most; the cosine's own rounding is
-// relative to that.
+// P1: "the absolute value of cos theta remains less than 7.64e-17 throughout the simulation" (000 sec. 4.3). What round-off
+// allows: both products, their sum and u4 itself are rounded, 2 eps of the product of the speeds at most; the cosine's own
+// rounding is relative to that.
 TEST(ReducedState, VelocitiesOfThePucksStayPerpendicularToRoundOff) {
     const TextRun r = run_minimal(gallery_text("perpendicular_pucks"));
     ASSERT_EQ(r.run.rows(), 1001u);
@@ -45,8 +45,7 @@ TEST(ReducedState, VelocitiesOfThePucksStayPerpendicularToRoundOff) {
 TEST(ReducedState, TheUsersIndependentSpeedsAreTaken) {
     const TextRun reference = run_text(gallery_text("perpendicular_pucks"));
     std::string text = gallery_text("perpendicular_pucks");
-    if (const std::size_t at = text.find("\nindependent"); at != std::string::npos)
-        text.erase(at, text.find('\n', at + 1) - at);
+    if (const std::size_t at = text.find("\nindependent"); at != std::string::npos) text.erase(at, text.find('\n', at + 1) - at);
     for (const Names& names : {Names{"u2", "u3", "u4"}, Names{"u1", "u3", "u4"}, Names{"u1", "u2", "u4"}}) {
         const TextRun r = run_minimal(text + "\nindependent " + names[0] + ", " + names[1] + ", " + names[2] + "\n");
         EXPECT_EQ(r.run.independent_speeds, names);
@@ -56,16 +55,17 @@ TEST(ReducedState, TheUsersIndependentSpeedsAreTaken) {
     }
 }
 
-// P5 written without a root has two branches, u3 = a w and u3 = -a w with the horizontal speed w: upwards w falls by g a/(1 + a^2)
-// each second, downwards it grows (000 eqs. 60-69). u3 is the dependent speed on both.
+// P5 written without a root has two branches, u3 = a w and u3 = -a w with the horizontal speed w: upwards w falls by g a/(1 +
+// a^2) each second, downwards it grows (000 eqs. 60-69). u3 is the dependent speed on both.
 TEST(ReducedState, AppellsParticleOnBothBranches) {
     const double g = 9.81, a = 0.5;
     for (const double sign : {1.0, -1.0}) {
-        const TextRun r = run_minimal(
-            "system p\ncoord x = 0, y = 0, z = 0\nspeed u1 = x', u2 = y', u3 = z'\nstart u1 = 3, u2 = 4, u3 = " +
-            std::to_string(2.5 * sign) +
-            "\nparticle P mass 1 at O + x*N.x + y*N.y + z*N.z\ngravity -9.81*N.z\n"
-            "constraint slope: u3^2 = 0.25*(u1^2 + u2^2)\nindependent u1, u2\nrun for 1.2 s, every 0.01 s, rtol 1e-10, atol 1e-10\n");
+        const TextRun r =
+            run_minimal("system p\ncoord x = 0, y = 0, z = 0\nspeed u1 = x', u2 = y', u3 = z'\nstart u1 = 3, u2 = 4, u3 = " +
+                        std::to_string(2.5 * sign) +
+                        "\nparticle P mass 1 at O + x*N.x + y*N.y + z*N.z\ngravity -9.81*N.z\n"
+                        "constraint slope: u3^2 = 0.25*(u1^2 + u2^2)\nindependent u1, u2\nrun for 1.2 s, every 0.01 s, rtol "
+                        "1e-10, atol 1e-10\n");
         ASSERT_EQ(r.run.rows(), 121u);
         for (std::size_t i = 0; i < r.run.rows(); ++i) {
             const double w = 5 - sign * g * a / (1 + a * a) * r.run.t(i);

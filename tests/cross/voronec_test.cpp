@@ -6,9 +6,9 @@
 
 #include "dynam/formulations.hpp"
 #include "dynam/voronec.hpp"
-#include "tape/evaluate_wide.hpp"
 #include "support/certificate_of.hpp"
 #include "support/sample_models.hpp"
+#include "tape/evaluate_wide.hpp"
 #include "tape/workspace.hpp"
 
 namespace appell {

@@ -92,7 +92,8 @@ TEST(Reduction, TheIntegratorSeesTheIndependentEntriesOnly) {
     EXPECT_EQ(first, again);
 }
 
-// u2^2 = 1 + u1^2 has two branches; each run stays on its own, with whatever tolerance, although u1 comes near zero again and again
+// u2^2 = 1 + u1^2 has two branches; each run stays on its own, with whatever tolerance, although u1 comes near zero again and
+// again
 TEST(Reduction, StaysOnTheBranchOfTheStart) {
     HandModel m(2);
     m.forces[0] = (-4.0 * m.Q(0)).id;

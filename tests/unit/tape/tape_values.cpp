@@ -5,8 +5,8 @@
 #include <set>
 
 #include "expr/differentiate.hpp"
-#include "tape/evaluate_wide.hpp"
 #include "support/random_expr.hpp"
+#include "tape/evaluate_wide.hpp"
 #include "tape/workspace.hpp"
 
 namespace appell {
