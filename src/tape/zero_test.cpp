@@ -11,11 +11,9 @@ namespace appell {
 
 namespace {
 
-using Wide = Digits50;
-
 // Symbols are drawn from (0.3, 1.3), so that terms are of order one and cancellation to 1e-35 is no accident.
 constexpr int k_points = 3;
-const Wide k_bar = 1e-35;
+const Digits50 k_bar = 1e-35;
 
 class RandomPoints {
 public:
@@ -23,37 +21,37 @@ public:
         : graph_(graph),
           expressions_(expressions),
           symbols_(symbols_in(graph, expressions)),
-          values_(graph.symbol_count(), Wide(0)) {}
+          values_(graph.symbol_count(), Digits50(0)) {}
 
     // the expressions at the next point
-    std::vector<Wide> next() {
+    std::vector<Digits50> next() {
         for (const SymbolId symbol : symbols_) {
             state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-            values_[symbol.index()] = Wide(0.3) + Wide(static_cast<double>(state_ >> 11)) / Wide(9007199254740992.0);
+            values_[symbol.index()] = Digits50(0.3) + Digits50(static_cast<double>(state_ >> 11)) / Digits50(9007199254740992.0);
         }
-        return evaluate<Wide>(graph_, expressions_, values_);
+        return evaluate<Digits50>(graph_, expressions_, values_);
     }
 
 private:
     const Graph& graph_;
     std::span<const NodeId> expressions_;
     std::vector<SymbolId> symbols_;
-    std::vector<Wide> values_;
+    std::vector<Digits50> values_;
     std::uint64_t state_ = 0x2545f4914f6cdd1dull;
 };
 
 // by elimination with complete pivoting; rows are scaled to their largest entry first
-std::size_t rank(std::vector<Wide> a, std::size_t columns) {
+std::size_t rank(std::vector<Digits50> a, std::size_t columns) {
     const std::size_t rows = a.size() / columns;
     for (std::size_t i = 0; i < rows; ++i) {
-        Wide largest(0);
-        for (std::size_t j = 0; j < columns; ++j) largest = std::max(largest, Wide(abs(a[i * columns + j])));
+        Digits50 largest(0);
+        for (std::size_t j = 0; j < columns; ++j) largest = std::max(largest, Digits50(abs(a[i * columns + j])));
         for (std::size_t j = 0; j < columns && largest > 0; ++j) a[i * columns + j] /= largest;
     }
     std::size_t found = 0;
     for (; found < std::min(rows, columns); ++found) {
         std::size_t row = found, column = 0;
-        Wide largest(0);
+        Digits50 largest(0);
         for (std::size_t i = found; i < rows; ++i)
             for (std::size_t j = 0; j < columns; ++j)
                 if (abs(a[i * columns + j]) > largest) {
@@ -64,7 +62,7 @@ std::size_t rank(std::vector<Wide> a, std::size_t columns) {
         if (!(largest > k_bar)) break;
         for (std::size_t j = 0; j < columns; ++j) std::swap(a[found * columns + j], a[row * columns + j]);
         for (std::size_t i = found + 1; i < rows; ++i) {
-            const Wide factor = a[i * columns + column] / a[found * columns + column];
+            const Digits50 factor = a[i * columns + column] / a[found * columns + column];
             for (std::size_t j = 0; j < columns; ++j) a[i * columns + j] -= factor * a[found * columns + j];
             a[i * columns + column] = 0;
         }
@@ -90,7 +88,7 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
     if (open.empty()) return zero;
     RandomPoints points(graph, open);
     for (int point = 0; point < k_points; ++point) {
-        const std::vector<Wide> results = points.next();
+        const std::vector<Digits50> results = points.next();
         for (std::size_t i = 0; i < open.size(); ++i)
             if (!(abs(results[i]) < k_bar)) zero[place[i]] = false;  // also when it is not a number
     }
@@ -106,8 +104,8 @@ std::size_t generic_rank(const Graph& graph, std::span<const NodeId> entries, st
     std::size_t largest = 0;
     RandomPoints points(graph, entries);
     for (int point = 0; point < k_points; ++point) {
-        std::vector<Wide> values = points.next();
-        const bool finite = std::all_of(values.begin(), values.end(), [](const Wide& v) { return is_finite(v); });
+        std::vector<Digits50> values = points.next();
+        const bool finite = std::all_of(values.begin(), values.end(), [](const Digits50& v) { return is_finite(v); });
         if (!finite) return std::min(entries.size() / columns, columns);
         largest = std::max(largest, rank(std::move(values), columns));
     }
