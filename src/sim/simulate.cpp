@@ -203,12 +203,28 @@ private:
                 case ProjectStatus::not_finite: return stop(EndReason::start_not_finite);
                 case ProjectStatus::singular:
                     summary_.singular_column = report.evaluation.singular_column;
+                    summary_.unbound = true;
                     return stop(EndReason::singular_mass);
                 case ProjectStatus::inconsistent:
+                    summary_.contradiction = has_gradient(projector->program(), report.evaluation.inconsistent_row);
+                    [[fallthrough]];
                 case ProjectStatus::no_solution: return stop(EndReason::start_has_no_solution);
             }
         }
         return true;
+    }
+
+    // a row that is left over because its gradient vanishes contradicts no other
+    [[nodiscard]] bool has_gradient(const MotionProgram& program, std::size_t row) const {
+        const std::span<const double> rows = program.rows();
+        const auto length = [&](std::size_t i) {
+            double square = 0;
+            for (const double entry : rows.subspan(i * motion_.speeds, motion_.speeds)) square += entry * entry;
+            return std::sqrt(square);
+        };
+        double longest = 0;
+        for (std::size_t i = 0; (i + 1) * motion_.speeds <= rows.size(); ++i) longest = std::max(longest, length(i));
+        return longest > 0 && length(row) > 1e-12 * longest;
     }
 
     EndReason rate_failure(RateStatus status, EndReason not_finite) {
@@ -251,9 +267,9 @@ private:
         return stop(EndReason::inconsistent_constraints);
     }
 
-    // The last step, or a row inside it, can not be projected or completed: it may have been too bold for Newton's iteration, so that a
-    // shorter one is tried. True when there is one; when not, the run ends, and what the rows of A look like along the step says
-    // why.
+    // The last step, or a row inside it, can not be projected or completed: it may have been too bold for Newton's iteration, so
+    // that a shorter one is tried. True when there is one; when not, the run ends, and what the rows of A look like along the
+    // step says why.
     bool try_shorter() {
         const EvalReport at = velocity_.measure(integrator_.t(), integrator_.x()).evaluation;
         const RowFinding found = watch_.look(integrator_);
@@ -271,8 +287,7 @@ private:
             switch (integrator_.step()) {
                 case StepStatus::ok: break;
                 case StepStatus::step_too_small: return collapse(EndReason::step_too_small);
-                case StepStatus::rate_failed:
-                    return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
+                case StepStatus::rate_failed: return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             }
             const double t = integrator_.t();
             std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
