@@ -9,14 +9,15 @@ namespace appell {
 struct Limits {
     std::size_t source_bytes = 16u << 20;  // of all files of a model together
     std::size_t include_depth = 16;
-    std::size_t nesting = 256;              // parentheses and operators inside one expression
-    std::size_t statements = 2'000'000;     // after families are expanded
-    std::size_t family_size = 200'000;      // members of one `for`
-    std::size_t nodes = 200'000'000;        // of the expression graph
-    std::size_t diagnostics = 100;          // shown for one file; the rest is counted
-    std::size_t output_rows = 20'000'000;   // rows of a trajectory
-    std::size_t solve_entries = 4'000'000;  // constraint rows times speeds, of the dense solve
-    std::size_t steps = 100'000'000;        // of the integrator
+    std::size_t nesting = 256;             // parentheses and operators inside one expression
+    std::size_t statements = 2'000'000;    // after families are expanded
+    std::size_t family_size = 200'000;     // members of one `for`
+    std::size_t nodes = 200'000'000;       // of the expression graph
+    std::size_t diagnostics = 100;         // shown for one file; the rest is counted
+    std::size_t output_rows = 20'000'000;  // rows of a trajectory
+    // of constraint rows, from the first to the last speed that a row reaches (RowColumns); 64 times as many where most are zero
+    std::size_t solve_entries = 50'000;
+    std::size_t steps = 100'000'000;  // of the integrator
 };
 
 }  // namespace appell

@@ -41,9 +41,9 @@ Counts counts_at(const ConstrainedDynamics& d, const AffineRows& affine, std::sp
 
 Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
     Diagnosis out;
-    out.rows = classify(d, samples);
     if (samples.size() == 0) return out;
     out.examined = true;
+    out.rows = classify(d, samples);
     const AffineRows affine = affine_rows(d);
     out.generic = counts_at(d, affine, samples.values(d.graph(), samples.states.front()), Digits50(1e-30));
     // start values are on the constraints to round-off of doubles

@@ -9,6 +9,7 @@
 #include "dynam/constraint_forces.hpp"
 #include "dynam/formulations.hpp"
 #include "expr/dependence.hpp"
+#include "expr/substitute.hpp"
 #include "expr/sweep.hpp"
 #include "tape/workspace.hpp"
 #include "tape/zero_test.hpp"
@@ -93,10 +94,17 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
             std::vector<NodeId> shorter;
             for (std::size_t k = 0; k < affine.rows.size(); ++k)
                 if (affine.rows[k] == i) shorter.push_back(g.neg(affine.c[k]));
-            if (const auto p = classes[i].affine_degree)
-                shorter.push_back(g.sub(power, g.mul(g.constant(*p), d.rows[i].velocity)));
+            if (const auto p = classes[i].affine_degree) {
+                // Euler: what remains of p phi is p times phi at rest
+                Substitution at_rest;
+                for (const Speed& s : m.speeds) at_rest.set(s.u, g.constant(0));
+                shorter.push_back(g.mul(g.constant(-*p), substitute(g, d.rows[i].velocity, at_rest)));
+            }
+            const auto cost = [&](NodeId form) {
+                return std::pair(depends_on(g, form, SymbolKind::speed), size_of(g, form));
+            };
             for (const NodeId form : shorter)
-                if (size_of(g, form) < size_of(g, power) && zero_at_samples(g, samples, g.sub(form, power))) power = form;
+                if (cost(form) < cost(power) && zero_at_samples(g, samples, g.sub(form, power))) power = form;
             row.per_multiplier = power;
             out.reasons.push_back(fmt::format("the force of constraint {} does work", d.rows[i].name));
         }

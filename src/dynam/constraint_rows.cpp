@@ -65,15 +65,22 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
     Sweep sweep;
     std::vector<NodeId> written;  // by row
     std::size_t component = 0;
-    for (const Equation& e : equations) {
+    std::string left_out;  // axes of the constraint at hand
+    for (std::size_t i = 0; i < equations.size(); ++i) {
+        const Equation& e = equations[i];
         const Constraint& c = m.constraints[e.constraint];
-        if (e.component && zero[component++]) {
-            diagnostics.add(
-                {Code::N0711, c.span,
-                 fmt::format("component {} of constraint {} is identically zero and was left out", e.name.back(), c.name), "", "",
-                 ""});
-            continue;
+        const bool zero_component = e.component && zero[component++];
+        if (zero_component) left_out += (left_out.empty() ? "" : " and ") + std::string(1, e.name.back());
+        const bool last = i + 1 == equations.size() || equations[i + 1].constraint != e.constraint;
+        if (last && !left_out.empty()) {
+            const bool several = left_out.size() > 1;
+            diagnostics.add({Code::N0711, c.span,
+                             fmt::format("component{} {} of constraint {} {} identically zero and {} left out",
+                                         several ? "s" : "", left_out, c.name, several ? "are" : "is", several ? "were" : "was"),
+                             "", "", ""});
+            left_out.clear();
         }
+        if (zero_component) continue;
         const unsigned kinds = kinds_in(g, sweep, e.phi);
         if (kinds & (bit(SymbolKind::multiplier) | bit(SymbolKind::other))) {
             diagnostics.add({Code::E0705, c.span, fmt::format("constraint {} contains constraint forces", c.name),

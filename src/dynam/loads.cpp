@@ -34,14 +34,13 @@ public:
     void operator()(const SpringLoad& load) {
         const MixedVector line = between(load.first, load.second);
         const NodeId k = kin_.resolve(load.stiffness), rest = kin_.resolve(load.length);
-        const NodeId squared = kin_.frames().dot(line, line);
         if (g_.is_constant(rest, 0)) {
             // force -k (P - Q): no division by the length, which may vanish
             on_pair(load.first, load.second, scale(g_, g_.neg(k), line));
-            out_.potential = g_.add(out_.potential, g_.mul(g_.constant(0.5), g_.mul(k, squared)));
+            out_.potential = g_.add(out_.potential, g_.mul(g_.constant(0.5), g_.mul(k, kin_.frames().dot(line, line))));
             return;
         }
-        const NodeId length = g_.make(Op::Sqrt, squared), stretch = g_.sub(length, rest);
+        const NodeId length = kin_.frames().magnitude(line), stretch = g_.sub(length, rest);
         on_pair(load.first, load.second, scale(g_, g_.neg(g_.div(g_.mul(k, stretch), length)), line));
         out_.potential = g_.add(out_.potential, g_.mul(g_.constant(0.5), g_.mul(k, g_.pow(stretch, 2))));
     }

@@ -67,6 +67,12 @@ std::string subscript_word(std::string_view text) {
     return "\\mathrm{" + escaped(text) + "}";
 }
 
+// Behind an underscore digits are slanted: x_1 is another name than x1.
+std::string underscored_word(std::string_view text) {
+    const bool number = std::all_of(text.begin(), text.end(), is_digit);
+    return number ? "\\mathit{" + std::string(text) + "}" : subscript_word(text);
+}
+
 struct NameParts {
     std::string base;
     std::string subscript;
@@ -101,7 +107,7 @@ NameParts split_name(std::string_view name) {
     append_subscript(parts, first.substr(digits));
     while (!rest.empty()) {
         end = std::min(rest.find('_'), rest.size());
-        if (end > 0) append_subscript(parts, subscript_word(rest.substr(0, end)));
+        if (end > 0) append_subscript(parts, underscored_word(rest.substr(0, end)));
         rest = rest.substr(std::min(end + 1, rest.size()));
     }
     // the tail's words, whatever separates them

@@ -6,23 +6,16 @@
 
 namespace appell {
 
-namespace {
-
-void put(std::vector<NodeId>& table, std::size_t index, NodeId replacement) {
-    if (table.size() <= index) table.resize(index + 1);
-    table[index] = replacement;
-}
-
-}  // namespace
-
-void Substitution::set(SymbolId symbol, NodeId replacement) { put(scalars_, symbol.index(), replacement); }
-void Substitution::set(VectorSymbolId symbol, NodeId replacement) { put(vectors_, symbol.index(), replacement); }
+void Substitution::set(SymbolId symbol, NodeId replacement) { scalars_[symbol.value] = replacement; }
+void Substitution::set(VectorSymbolId symbol, NodeId replacement) { vectors_[symbol.value] = replacement; }
 
 NodeId Substitution::find(SymbolId symbol) const {
-    return symbol.index() < scalars_.size() ? scalars_[symbol.index()] : NodeId{};
+    const auto found = scalars_.find(symbol.value);
+    return found != scalars_.end() ? found->second : NodeId{};
 }
 NodeId Substitution::find(VectorSymbolId symbol) const {
-    return symbol.index() < vectors_.size() ? vectors_[symbol.index()] : NodeId{};
+    const auto found = vectors_.find(symbol.value);
+    return found != vectors_.end() ? found->second : NodeId{};
 }
 
 NodeId rebuild(Graph& graph, NodeId id, NodeId x, NodeId y, NodeId z) {

@@ -2,7 +2,9 @@
 // keep their ids.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "expr/graph.hpp"
@@ -18,8 +20,7 @@ public:
     [[nodiscard]] NodeId find(VectorSymbolId symbol) const;
 
 private:
-    std::vector<NodeId> scalars_;  // by symbol; invalid where none is set
-    std::vector<NodeId> vectors_;
+    std::unordered_map<std::uint32_t, NodeId> scalars_, vectors_;  // by symbol
 };
 
 [[nodiscard]] std::vector<NodeId> substitute(Graph& graph, std::span<const NodeId> roots, const Substitution& substitution);

@@ -1,5 +1,5 @@
-// Reachability: the nodes under some roots, operands first. The stamps are kept between calls, so that a pass over a small
-// expression of a large graph costs what the expression costs.
+// Reachability: the nodes under some roots, operands first, at a cost proportional to the nodes visited: they are kept in a hash
+// table, and once they are a good part of the graph in a table of stamps, one per node, which stays for later calls.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,28 @@ public:
     }
 
 private:
+    struct Seen {
+        NodeId id;
+        std::uint32_t epoch = 0;
+    };
+
+    // true for a node that was not visited before in this epoch
     bool visit(NodeId id) {
+        if (stamp_.empty()) return visit_few(id);
         if (stamp_[id.index()] == epoch_) return false;
         stamp_[id.index()] = epoch_;
         return true;
     }
+    bool visit_few(NodeId id);
+    bool insert(NodeId id);
+    void make_room();
     void begin(const Graph& graph);
     void sort();
 
-    std::vector<std::uint32_t> stamp_;
+    std::size_t graph_size_ = 0;
+    std::vector<Seen> few_;             // open addressing, at most half full; entries of other epochs are free
+    std::size_t few_count_ = 0;         // of this epoch
+    std::vector<std::uint32_t> stamp_;  // by node; empty while few_ serves
     std::uint32_t epoch_ = 0;
     std::vector<NodeId> order_;
     std::vector<NodeId> stack_;

@@ -35,6 +35,13 @@ void Resolver::resolve_node(NodeId id) {
             return;
         }
         case Op::Dot: scalars_[id.index()] = frames_.dot(v(0), v(1)); return;
+        case Op::Sqrt: {
+            const NodeId square = g_.operand(id, 0);
+            const bool magnitude = g_.op(square) == Op::Dot && g_.operand(square, 0) == g_.operand(square, 1);
+            scalars_[id.index()] =
+                magnitude ? frames_.magnitude(vectors_.at(g_.operand(square, 0).value)) : g_.make(Op::Sqrt, s(0));
+            return;
+        }
         case Op::VZero: vectors_[id.value] = {}; return;
         case Op::VSymbol: {
             const VectorSymbolInfo symbol = g_.vector_symbol(g_.vector_symbol_of(id));

@@ -162,65 +162,63 @@ Value Elaborator::entity_value(Entity& entity, int primes, Span span, const Plac
     return value;
 }
 
-void Elaborator::elaborate_parameter(Entity& entity) {
+Elaborator::Constant Elaborator::constant_of(Entity& entity) {
+    Constant out;
     const Part* part = item_part(entity, Role::value);
+    if (part == nullptr) return out;
+    const Value value = scalar(part->expr, entity.instance.environment, places::constant);
+    if (!ready()) return out;
+    out.given = true;
+    out.number = number(value, part->span);
+    out.dimension = value.dimension;
+    return out;
+}
+
+// from here on the entity stands for its symbol
+void Elaborator::become_symbol(Entity& entity, SymbolId symbol, std::optional<Dimension> dimension, std::uint32_t made_of) {
+    entity.value.type = ValueType::scalar;
+    entity.value.node = graph().symbol_node(symbol);
+    entity.value.dimension = dimension;
+    entity.value.made_of = made_of;
+}
+
+void Elaborator::elaborate_parameter(Entity& entity) {
+    const Constant constant = constant_of(entity);
+    if (!ready()) return;
     const auto found = options_.set.find(entity.name);
-    Value value;
-    if (part != nullptr) {
-        value = scalar(part->expr, entity.instance.environment, places::constant);
-        if (!ready()) return;
-    }
-    std::optional<double> result = part != nullptr ? number(value, part->span) : std::nullopt;
-    if (found != options_.set.end()) result = found->second;
-    if (!result && part == nullptr)
+    const std::optional<double> result = found != options_.set.end() ? found->second : constant.number;
+    if (!result && !constant.given)
         fail(Code::E0504, entity.span, fmt::format("the parameter `{}` has no value", entity.name), {}, "a value here, or --set");
     Parameter& parameter = model().parameters[entity.index];
     parameter.value = result.value_or(0);
-    parameter.dimension = value.dimension;
+    parameter.dimension = constant.dimension;
     if (symbol_values_.size() <= parameter.symbol.index()) symbol_values_.resize(parameter.symbol.index() + 1, 0);
     symbol_values_[parameter.symbol.index()] = parameter.value;
-    entity.value.type = ValueType::scalar;
-    entity.value.node = graph().symbol_node(parameter.symbol);
-    entity.value.dimension = value.dimension;
-    entity.value.made_of = uses::parameter;
     // after a problem the symbol still stands for itself, without a dimension
+    become_symbol(entity, parameter.symbol, constant.dimension, uses::parameter);
 }
 
 void Elaborator::elaborate_input(Entity& entity) {
-    const Part* part = item_part(entity, Role::value);
-    Value value;
-    if (part != nullptr) {
-        value = scalar(part->expr, entity.instance.environment, places::constant);
-        if (!ready()) return;
-    }
+    const Constant constant = constant_of(entity);
+    if (!ready()) return;
     Input& input = model().inputs[entity.index];
-    if (part != nullptr) input.value = number(value, part->span);
+    if (constant.given) input.value = constant.number;
     if (const auto found = options_.set.find(entity.name); found != options_.set.end()) input.value = found->second;
-    input.dimension = value.dimension;
-    entity.value.type = ValueType::scalar;
-    entity.value.node = graph().symbol_node(input.symbol);
-    entity.value.dimension = value.dimension;
-    entity.value.made_of = uses::input;
+    input.dimension = constant.dimension;
+    become_symbol(entity, input.symbol, constant.dimension, uses::input);
 }
 
 void Elaborator::elaborate_coordinate(Entity& entity) {
-    const Part* part = item_part(entity, Role::value);
-    Value value;
-    if (part != nullptr) {
-        value = scalar(part->expr, entity.instance.environment, places::constant);
-        if (!ready()) return;
-    }
+    const Constant constant = constant_of(entity);
+    if (!ready()) return;
     Coordinate& q = model().coordinates[entity.index];
-    if (part != nullptr) {
-        q.start = number(value, part->span).value_or(0);
+    if (constant.given) {
+        q.start = constant.number.value_or(0);
         entity.started = true;
     }
     q.fixed = item_part(entity, Role::fixed) != nullptr;
-    q.dimension = value.dimension;
-    entity.value.type = ValueType::scalar;
-    entity.value.node = graph().symbol_node(q.q);
-    entity.value.dimension = value.dimension;
-    entity.value.made_of = uses::coordinate;
+    q.dimension = constant.dimension;
+    become_symbol(entity, q.q, constant.dimension, uses::coordinate);
 }
 
 void Elaborator::elaborate_speed(Entity& entity) {
@@ -230,10 +228,7 @@ void Elaborator::elaborate_speed(Entity& entity) {
     Speed& speed = model().speeds[entity.index];
     if (!value.poison()) speed.definition = value.node;
     speed.dimension = value.dimension;
-    entity.value.type = ValueType::scalar;
-    entity.value.node = graph().symbol_node(speed.u);
-    entity.value.dimension = value.dimension;
-    entity.value.made_of = uses::speed;
+    become_symbol(entity, speed.u, value.dimension, uses::speed);
 }
 
 void Elaborator::elaborate_let(Entity& entity) {

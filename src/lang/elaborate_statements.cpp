@@ -462,6 +462,7 @@ void Elaborator::elaborate_start(const Instance& instance) {
         } else {
             Speed& u = model().speeds[entity->index];
             u.start = *result;
+            u.given = true;
             u.fixed = fixed;
         }
     }
@@ -484,6 +485,7 @@ void Elaborator::apply_overrides() {
             model().coordinates[entity->index].start = value;
         } else if (entity->kind == EntityKind::speed) {
             model().speeds[entity->index].start = value;
+            model().speeds[entity->index].given = true;
         }
     }
 }

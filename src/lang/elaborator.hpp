@@ -105,6 +105,14 @@ private:
     // --- declarations; each evaluates first and adds to the model when nothing is pending
     void elaborate(Entity& entity);
     void elaborate_size(Entity& entity);
+    // the constant written behind a declared name; not given where there is none, or while something it needs is not ready
+    struct Constant {
+        bool given = false;
+        std::optional<double> number;
+        std::optional<Dimension> dimension;
+    };
+    Constant constant_of(Entity& entity);
+    void become_symbol(Entity& entity, SymbolId symbol, std::optional<Dimension> dimension, std::uint32_t made_of);
     void elaborate_parameter(Entity& entity);
     void elaborate_input(Entity& entity);
     void elaborate_coordinate(Entity& entity);

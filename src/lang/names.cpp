@@ -49,6 +49,10 @@ std::uint32_t Elaborator::declare(EntityKind kind, std::string name, Span span, 
         std::string hint;
         if (other.kind == EntityKind::newtonian && !other.span.known())
             hint = "N is the Newtonian frame; give it another name with `newtonian NAME`";
+        if (other.kind == EntityKind::frame && kind == EntityKind::frame)
+            hint =
+                "to turn it further give the next frame a name of its own, `frame C from B rotate ...`, or list the turns behind "
+                "commas, `rotate a about z, b about x`";
         std::string where;
         if (other.span.known()) {
             const LineColumn at = sources_.locate(other.span.file, other.span.begin);

@@ -127,6 +127,11 @@ private:
                                         : fmt::format("did you mean `{}`? Write `*` for a product", near));
             }
         }
+        if (unit == 0 && reader_.kind() == TokenKind::number && !inverse_unit().empty())
+            return reader_.fail(Code::E0105, reader_.span(reader_.peek()), "a unit begins with its name, not with a number",
+                                fmt::format("`{}/{}`", reader_.text(reader_.peek()), reader_.word(2)), "an operator or a unit",
+                                fmt::format("write `{} {}`{}", text, inverse_unit(),
+                                            inverse_unit() == "s^-1" ? fmt::format(" or `{} Hz`", text) : ""));
         SyntaxNode& node = emit(SyntaxKind::number, join(reader_.span(token), reader_.previous_span()));
         node.value = value;
         node.unit = unit;
@@ -140,6 +145,15 @@ private:
         const bool bound = behind == TokenKind::dot || behind == TokenKind::open_bracket || behind == TokenKind::open ||
                            behind == TokenKind::prime;
         return !bound || !reader_.adjacent(ahead + 1);
+    }
+
+    // of 1/s or 1/s^2 at the reading position, how it is written as a unit; empty where there is no such thing
+    [[nodiscard]] std::string inverse_unit() const {
+        const bool there = reader_.text(reader_.peek()) == "1" && reader_.kind(1) == TokenKind::slash && reader_.adjacent(1) &&
+                           reader_.adjacent(2) && find_unit(reader_.word(2)) != nullptr;
+        if (!there) return {};
+        const bool power = reader_.kind(3) == TokenKind::caret && reader_.kind(4) == TokenKind::number;
+        return fmt::format("{}^-{}", reader_.word(2), power ? reader_.text(reader_.peek(4)) : "1");
     }
 
     // unit words with * / ^ between them and no spaces

@@ -181,9 +181,10 @@ private:
         if (in_.word() == "rotate") {
             in_.take();
             do {
+                if (in_.word() == "rotate") return rotate_again();
                 if (!expression(Role::angle) || !in_.expect_word("about") || !axis()) return false;
             } while (in_.accept(TokenKind::comma));
-            return true;
+            return in_.word() != "rotate" || rotate_again();
         }
         if (in_.word() == "body" || in_.word() == "space") {
             const bool body = in_.text(in_.take()) == "body";
@@ -200,6 +201,13 @@ private:
         if (in_.accept_word("quaternion")) return list(Role::quaternion, 4, 4, "four coordinates");
         if (in_.accept_word("cosines")) return list(Role::cosines, 3, 3, "three rows of three");
         return in_.fail_expected("`rotate`, `body`, `space`, `quaternion` or `cosines`");
+    }
+
+    bool rotate_again() {
+        return in_.fail(Code::E0105, in_.span(in_.peek()), "`rotate` stands once in a frame", "`rotate`",
+                        "a comma and the next angle, or the end of the statement",
+                        "turns follow each other behind commas, `rotate a about z, b about x`; or name an intermediate frame: "
+                        "`frame A from N rotate a about z`, then `frame B from A rotate b about x`");
     }
 
     bool axis() {

@@ -56,6 +56,7 @@ Expr ModelBuilder::speed(std::string name, NodeId definition, double start, Span
     s.name = std::move(name);
     s.definition = definition;
     s.start = start;
+    s.given = start != 0;
     s.span = span;
     const SymbolId u = s.u;
     model_.speeds.push_back(std::move(s));

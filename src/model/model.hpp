@@ -97,6 +97,7 @@ struct Speed {
     SymbolId u, rate;   // u, u'
     NodeId definition;  // in q', q, t and vectors
     double start = 0;
+    bool given = false;  // the start value is the user's, also where it is 0
     bool fixed = false;
     std::optional<Dimension> dimension;
     Span span;

@@ -65,6 +65,60 @@ std::string independent_names(const Model& m, const Motion& motion) {
     return fmt::format("coordinates {} and {}", fmt::join(coordinates, ", "), of_speeds);
 }
 
+// the values marked `fixed`: their names, and where the first of them was written
+struct Fixed {
+    std::vector<std::string> names;
+    Span span;
+};
+Fixed fixed_values(const Model& m) {
+    Fixed out;
+    const auto add = [&](bool fixed, std::string name, Span span) {
+        if (!fixed) return;
+        if (out.names.empty()) out.span = span;
+        out.names.push_back(std::move(name));
+    };
+    for (const StartRate& r : m.start_rates) add(r.fixed, m.coordinates[r.coordinate].name + "'", r.span);
+    for (const Coordinate& c : m.coordinates) add(c.fixed, c.name, c.span);
+    for (const Speed& u : m.speeds) add(u.fixed, u.name, u.span);
+    return out;
+}
+
+// the first few of a list, and how many there are beside them
+std::string some_of(const std::vector<std::string>& parts) {
+    constexpr std::size_t k_most = 6;
+    if (parts.size() <= k_most + 1) return fmt::format("{}", fmt::join(parts, ", "));
+    return fmt::format("{} and {} others", fmt::join(parts.begin(), parts.begin() + k_most, ", "), parts.size() - k_most);
+}
+
+Diagnostic no_start(const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s) {
+    const Model& m = *d.model;
+    const WorstRow worst = worst_row(d, motion, s.t_end, s.x_start);
+    const Fixed fixed = fixed_values(m);
+    if (!worst.row && !fixed.names.empty())
+        return {Code::E0802,
+                fixed.span,
+                fmt::format("the constraints do not hold together with what is fixed: {}", some_of(fixed.names)),
+                fmt::format("on the constraints {}", state_text(m, s.x_start)),
+                "a state on all constraints with the fixed values",
+                "change these values, or release some of them"};
+    std::string hint = "change start values, or release those marked `fixed`";
+    if (s.contradiction && fixed.names.empty())
+        hint = "the constraints contradict each other near there, so that no start values help: remove or correct one of them";
+    else if (s.contradiction)
+        hint = fmt::format(
+            "the constraints and what is fixed ({}) contradict each other near there: change or release one of these "
+            "values, or correct a constraint",
+            some_of(fixed.names));
+    return {Code::E0802,
+            worst.row ? m.constraints[worst.row->constraint].span : Span{},
+            worst.row ? fmt::format("no start values near the given ones satisfy constraint {}", worst.row->name)
+                      : std::string("no start values near the given ones satisfy the constraints"),
+            worst.row ? fmt::format("left minus right is {} at {}", short_number(worst.residual), state_text(m, s.x_start))
+                      : state_text(m, s.x_start),
+            "a state on all constraints",
+            hint};
+}
+
 // a speed whose rate nothing determines: without any mass in its way, or a rotation without inertia
 Diagnostic without_inertia(const ConstrainedDynamics& d, const SimulateSummary& summary) {
     const Model& m = *d.model;
@@ -79,6 +133,13 @@ Diagnostic without_inertia(const ConstrainedDynamics& d, const SimulateSummary& 
         turns = turns || uses(d.kinematics->partial_omegas(b.frame));
     }
     const std::string& name = m.speeds[speed].name;
+    if (summary.unbound && !d.rows.empty() && !turns && !translates)
+        return {Code::E0701,
+                m.speeds[speed].span,
+                fmt::format("nothing with mass moves with speed {}, and the constraints on positions do not determine it", name),
+                "start values that can not be moved onto the constraints",
+                "a mass that moves with it, or as many constraints on positions as coordinates without mass in them",
+                "attach a mass, state a constraint on velocities as one on positions, or remove the coordinate"};
     if (turns && !translates)
         return {Code::E0702,
                 m.speeds[speed].span,
@@ -140,17 +201,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
     const auto rows_kept = "the rows up to there are kept";
     switch (s.reason) {
         case EndReason::finished: break;
-        case EndReason::start_has_no_solution: {
-            const WorstRow worst = worst_row(d, motion, s.t_end, s.x_start);
-            diagnostics.add({Code::E0802, worst.row ? m.constraints[worst.row->constraint].span : Span{},
-                             worst.row ? fmt::format("no start values near the given ones satisfy constraint {}", worst.row->name)
-                                       : std::string("no start values near the given ones satisfy the constraints"),
-                             worst.row
-                                 ? fmt::format("left minus right is {} at {}", short_number(worst.residual), place(s.x_start))
-                                 : place(s.x_start),
-                             "a state on all constraints", "change start values, or release those marked `fixed`"});
-            break;
-        }
+        case EndReason::start_has_no_solution: diagnostics.add(no_start(d, motion, s)); break;
         case EndReason::start_not_finite:
             diagnostics.add({Code::E0803,
                              {},
@@ -259,12 +310,8 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
             parts.push_back(fmt::format("{} from {} to {}",
                                         moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name,
                                         short_number(moved.from, 9), short_number(moved.to, 9)));
-        diagnostics.add({Code::N0812,
-                         {},
-                         fmt::format("start values were moved onto the constraints: {}", fmt::join(parts, ", ")),
-                         "",
-                         "",
-                         ""});
+        diagnostics.add(
+            {Code::N0812, {}, fmt::format("start values were moved onto the constraints: {}", some_of(parts)), "", "", ""});
     }
     if (s.redundant && !(s.reason == EndReason::rank_loss && at_start))
         diagnostics.add({Code::W0813,

@@ -19,6 +19,7 @@
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
 #include "sim/project.hpp"
+#include "tape/constrained_solve.hpp"
 
 namespace appell {
 
@@ -76,10 +77,11 @@ public:
         Correction c = correction(Level::velocity, "du");
         if (c.residual.empty()) return {};
         if (hold_fixed) {
+            // rates first: their residuals follow those of the constraints, row by row
+            for (const StartRate& rate : m_.start_rates)
+                if (rate.fixed) hold_rate(c, rate);
             for (std::size_t i = 0; i < m_.speeds.size(); ++i)
                 if (m_.speeds[i].fixed) hold(c.solve, {{static_cast<std::uint32_t>(i), g_.constant(1)}});
-            for (const StartRate& rate : m_.start_rates)
-                if (rate.fixed) hold_coordinate(c.solve, rate.coordinate);
         }
         std::vector<NodeId> du;
         for (const SymbolId x : c.solve.x) du.push_back(g_.symbol_node(x));
@@ -209,7 +211,21 @@ private:
             c.scaled.push_back(scaled(row, level));
         }
         c.solve.A.rows = c.residual.size();
+        keep_unbound(c.solve);
         return c;
+    }
+
+    // Speeds that move no mass and stand in none of the rows (those of another level may bind them) would leave the solve
+    // singular: with a one on the diagonal they stay where they are.
+    void keep_unbound(ConstrainedSolve& solve) {
+        std::vector<bool> bound(m_.speeds.size(), false);
+        for (const SparseEntry& e : solve.M.entries) bound[e.row] = bound[e.column] = true;
+        for (const SparseEntry& e : solve.A.entries) bound[e.column] = true;
+        for (std::uint32_t i = 0; i < bound.size(); ++i)
+            if (!bound[i]) solve.M.entries.push_back({i, i, g_.constant(1)});
+        std::sort(solve.M.entries.begin(), solve.M.entries.end(), [](const SparseEntry& a, const SparseEntry& b) {
+            return std::pair(a.row, a.column) < std::pair(b.row, b.column);
+        });
     }
 
     // sum |dphi/dq_i| |q_i|: the round-off of phi where coordinates have grown beyond the model's length, or are angles
@@ -232,11 +248,29 @@ private:
         solve.lambda.push_back(g_.add_symbol(fmt::format("l_hold{}", solve.A.rows), SymbolKind::other));
     }
 
-    void hold_coordinate(ConstrainedSolve& solve, std::size_t coordinate) {
+    void hold_coordinate(ConstrainedSolve& solve, std::size_t coordinate) { hold(solve, rate_gradient(coordinate)); }
+
+    // A rate is a function of the coordinates, which may have moved: it is brought to its value like a constraint, and a residual
+    // left of it says that it can not be.
+    void hold_rate(Correction& c, const StartRate& rate) {
+        const auto row = rate_gradient(rate.coordinate);
+        hold(c.solve, row);
+        const NodeId off = g_.sub(d_.kinematics->coordinate_rates()[rate.coordinate], g_.constant(rate.value));
+        c.solve.b.back() = g_.neg(off);
+        std::vector<NodeId> squares;
+        for (const auto& [column, value] : row) squares.push_back(g_.pow(value, 2));
+        const NodeId reach = g_.mul(g_.make(Op::Sqrt, g_.sum(squares)), speed_);
+        const NodeId size = g_.add(reach, g_.constant(std::max(std::abs(rate.value), 1e-280)));
+        c.residual.push_back(off);
+        c.scaled.push_back(g_.div(off, size));
+    }
+
+    // how a rate depends on the speeds
+    [[nodiscard]] std::vector<std::pair<std::uint32_t, NodeId>> rate_gradient(std::size_t coordinate) const {
         std::vector<std::pair<std::uint32_t, NodeId>> row;
         for (const SparseEntry& e : d_.kinematics->K().entries)
             if (e.row == coordinate) row.emplace_back(e.column, e.value);
-        hold(solve, row);
+        return row;
     }
 
     const ConstrainedDynamics& d_;
@@ -378,9 +412,12 @@ StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics&
     for (std::size_t i = 0; i < rates.size(); ++i) values[kin.independent_rates()[i].index()] = rates[i];
     for (const StartRate& rate : m.start_rates) values[m.coordinates[rate.coordinate].rate.index()] = rate.value;
     out.speeds = evaluate<double>(g, kin.speed_definitions(), values);
+    // a speed that cancels (v*cos(a) + w*sin(a)) is 0 to the round-off of the others
+    double largest = 0;
+    for (const double u : out.speeds) largest = std::max(largest, std::abs(u));
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
-        if (m.speeds[i].start != 0 &&
-            std::abs(out.speeds[i] - m.speeds[i].start) > 1e-9 * (std::abs(m.speeds[i].start) + std::abs(out.speeds[i])))
+        if (m.speeds[i].given && std::abs(out.speeds[i] - m.speeds[i].start) >
+                                     1e-9 * (std::abs(m.speeds[i].start) + std::abs(out.speeds[i])) + 1e-14 * largest)
             diagnostics.add({Code::E0609, m.start_rates.front().span,
                              fmt::format("the start value of speed {} and the start values of rates disagree", m.speeds[i].name),
                              fmt::format("{} = {} given, {} from the rates", m.speeds[i].name, short_number(m.speeds[i].start),
@@ -413,6 +450,33 @@ std::string force_column(const Model& m, const ActingForce& f) {
     return fmt::format("{}({}, {})", what, m.constraints[f.owner].name, place);
 }
 
+// rows that reach few speeds each are worked on there only, but have their place in full
+constexpr std::size_t k_sparse = 64;
+
+bool too_many_entries(const ConstrainedDynamics& d, std::size_t entries, std::size_t most, const LowerMotionOptions& options,
+                      Diagnostics& diagnostics) {
+    if (entries <= most) return false;
+    diagnostics.add({Code::E0715,
+                     {},
+                     fmt::format("{} constraint rows on {} speeds are too many for formulation {}", d.rows.size(),
+                                 d.model->speeds.size(), name_of(options.formulation)),
+                     fmt::format("{} entries", entries),
+                     fmt::format("at most {}", most),
+                     fmt::format("make the family smaller, or raise the limit with --limit solve_entries={}",
+                                 entries / (most / std::max<std::size_t>(options.solve_entries, 1)) + 1)});
+    return true;
+}
+
+// what the solves of a program work on
+std::size_t entries_of(const Program& program) {
+    std::size_t most = 0;
+    for (const SolveBlock& block : program.solves)
+        most = std::max(most, block.kind == SolveKind::multipliers ? RowColumns(block).entries
+                              : block.rows == 0                    ? 0
+                                                                   : block.size * (block.size + block.rows));
+    return most;
+}
+
 }  // namespace
 
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
@@ -423,16 +487,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Kinematics& kin = *d.kinematics;
     LoweredMotion out;
 
-    if (const std::size_t entries = d.rows.size() * m.speeds.size(); entries > options.solve_entries) {
-        diagnostics.add(
-            {Code::E0715,
-             {},
-             fmt::format("{} constraint rows on {} speeds are too many for the dense solve", d.rows.size(), m.speeds.size()),
-             fmt::format("{} entries", entries),
-             fmt::format("at most {}", options.solve_entries),
-             "make the family smaller, or raise it with --limit solve_entries=N"});
+    if (too_many_entries(d, d.rows.size() * m.speeds.size(), k_sparse * options.solve_entries, options, diagnostics))
         return result;
-    }
     if (options.for_run)
         for (const Input& input : m.inputs)
             if (!input.value)
@@ -577,6 +633,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     out.length_symbol = length_symbol;
     motion.position = lowering.position(false);
     motion.velocity = lowering.velocity(false);
+    if (too_many_entries(d, entries_of(motion.velocity), options.solve_entries, options, diagnostics)) return result;
     const auto fixed = [](const auto& value) { return value.fixed; };
     if (std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed)) motion.start_position = lowering.position(true);
     if (std::any_of(m.speeds.begin(), m.speeds.end(), fixed) || std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
@@ -604,6 +661,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         return result;
     }
     motion.rate = lowering.rate(equations.solves);
+    if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     out.nodes = g.size();
     out.instructions = motion.rate.instructions.size();

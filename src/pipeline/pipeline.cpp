@@ -93,12 +93,15 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.freedoms = out.speeds - out.rank;
     out.moved = summary.moved;
     out.start = summary.x_start;
-    const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start);
+    CertificateOptions certificate;
+    // beyond the largest size states serve the claims alone
+    if (out.speeds + derivation.dynamics->rows.size() > certificate.largest && m.claims.empty()) certificate.states = 0;
+    const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start, certificate);
     out.diagnosis = diagnose(*derivation.dynamics, doctor_samples(*derivation.dynamics, *lowered, states, summary.x_start));
     add_findings(derivation.diagnostics, *derivation.dynamics, out.diagnosis);
     out.vanishing = vanishing_velocities(*derivation.dynamics, *lowered, states);
     add_vanishing(derivation.diagnostics, out.vanishing);
-    out.certificate = certify(*derivation.dynamics, *lowered, states);
+    out.certificate = certify(*derivation.dynamics, *lowered, states, certificate);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     return out;
 }

@@ -145,8 +145,9 @@ private:
             at_ = std::min(end + 11, text_.size());
             return {.width = widest + 20};
         }
-        constexpr auto k_accents = std::to_array<std::string_view>(
-            {"mathrm", "mathbf", "boldsymbol", "text", "dot", "ddot", "dddot", "hat", "tilde", "widetilde", "operatorname"});
+        constexpr auto k_accents =
+            std::to_array<std::string_view>({"mathrm", "mathit", "mathbf", "boldsymbol", "text", "dot", "ddot", "dddot", "hat",
+                                             "tilde", "widetilde", "operatorname"});
         if (std::find(k_accents.begin(), k_accents.end(), word) != k_accents.end()) return {.width = width_of(argument())};
         constexpr auto k_signs = std::to_array<std::string_view>({"cdot", "times", "le", "neq"});
         if (std::find(k_signs.begin(), k_signs.end(), word) != k_signs.end()) return {.width = k_sign - 3};

@@ -53,7 +53,8 @@ struct Motion {
     std::vector<std::string> columns;  // names of "row"
     Program position;                  // outputs "residual", "scaled" (position rows), "dq" (coordinates)
     Program velocity;                  // outputs "residual", "scaled" (velocity rows), "du" (speeds)
-    // the same, with the values the user fixed held; used once, at the start. Not there where nothing is fixed.
+    // The same, with the values the user fixed held; used once, at the start. Not there where nothing is fixed. They may have
+    // further residuals: what must come to a value of its own.
     Program start_position, start_velocity;
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm

@@ -72,7 +72,8 @@ bool Projector::evaluate(double t, std::span<const double> x, ProjectReport& rep
     return true;
 }
 
-// what the shortened corrections must reduce: residuals, each in the scale it had at first
+// What the shortened corrections must reduce: residuals, each over the length of its row at first, which makes distances of them
+// whatever the units and factors a row was written with.
 double Projector::merit() const {
     const std::span<const double> residual = program_.output(residual_);
     double sum = 0;
@@ -81,11 +82,18 @@ double Projector::merit() const {
 }
 
 void Projector::weigh() {
-    const std::span<const double> residual = program_.output(residual_);
-    for (std::size_t i = 0; i < residual.size(); ++i) {
-        const double weight = scaled_now_[i] / std::abs(residual[i]);
-        weight_[i] = std::isfinite(weight) && weight > 0 ? weight : 1;
+    const std::span<const double> rows = program_.rows();
+    if (rows.size() < weight_.size() * motion_->speeds) throw Error("a correction program begins with the solve of its rows");
+    double longest = 0;
+    for (std::size_t i = 0; i < weight_.size(); ++i) {
+        double square = 0;
+        for (const double entry : rows.subspan(i * motion_->speeds, motion_->speeds)) square += entry * entry;
+        weight_[i] = std::sqrt(square);
+        longest = std::max(longest, weight_[i]);
     }
+    // a gradient that vanishes gives no distance: the row then counts by its residual, and waits for the others
+    for (double& weight : weight_)
+        weight = weight > 1e-280 && std::isfinite(weight) ? 1 / weight : longest > 1e-280 ? 1 / longest : 1;
 }
 
 bool Projector::normalise(std::span<double> x) const { return part_ != Part::coordinates || normalise_quaternions(*motion_, x); }

@@ -82,11 +82,29 @@ double RowWatch::angle(const Sample& a, const Sample& b, std::size_t which) {
 // come out with the opposite orientation. The sign of the determinant of all products of directions tells.
 bool RowWatch::turned_over(const Sample& a, const Sample& b) {
     if (!together_ || !(a.size.back() > 0) || !(b.size.back() > 0)) return false;
-    const std::size_t m = first_row_.back();
+    const std::size_t m = first_row_.back(), n = columns_;
+    // a b' = 1 + a (b - a)' with orthonormal a: no determinant changes its sign while |b - a| < 1
+    double changed = 0;
+    for (std::size_t i = 0; i < a.directions.size(); ++i)
+        changed += (b.directions[i] - a.directions[i]) * (b.directions[i] - a.directions[i]);
+    if (changed < 0.9) return false;
+    // rows along a chain have directions with few entries
+    const auto reach = [&](const Sample& sample, std::vector<std::pair<std::size_t, std::size_t>>& out) {
+        for (std::size_t i = 0; i < m; ++i) {
+            const double* const row = sample.directions.data() + i * n;
+            out[i] = {0, n};
+            while (out[i].first < n && row[out[i].first] == 0) ++out[i].first;
+            while (out[i].second > out[i].first && row[out[i].second - 1] == 0) --out[i].second;
+        }
+    };
+    reach(a, reach_a_);
+    reach(b, reach_b_);
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t j = 0; j < m; ++j) {
+            const std::size_t begin = std::max(reach_a_[i].first, reach_b_[j].first);
+            const std::size_t end = std::min(reach_a_[i].second, reach_b_[j].second);
             double dot = 0;
-            for (std::size_t k = 0; k < columns_; ++k) dot += a.directions[i * columns_ + k] * b.directions[j * columns_ + k];
+            for (std::size_t k = begin; k < end; ++k) dot += a.directions[i * n + k] * b.directions[j * n + k];
             overlap_[i * m + j] = dot;
         }
     bool negative = false;
@@ -99,6 +117,7 @@ bool RowWatch::turned_over(const Sample& a, const Sample& b) {
         if (overlap_[k * m + k] == 0) return false;
         for (std::size_t i = k + 1; i < m; ++i) {
             const double factor = overlap_[i * m + k] / overlap_[k * m + k];
+            if (factor == 0) continue;
             for (std::size_t j = k + 1; j < m; ++j) overlap_[i * m + j] -= factor * overlap_[k * m + j];
         }
     }
@@ -117,6 +136,8 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     const std::size_t rows = first_row_.back();
     together_ = rows > 1 && rank_ == rows;
     if (together_) overlap_.resize(rows * rows);
+    reach_a_.resize(rows);
+    reach_b_.resize(rows);
     // every coordinate and every speed moved by a part of the largest one; where all are zero, by a part of one: any size will do
     // to see that a gradient which is zero here is not zero there
     grow(x);

@@ -85,6 +85,7 @@ private:
     std::size_t rank_ = 0;                // at the start
     bool together_ = false;               // several rows, all independent at the start: they are watched together, too
     std::vector<double> overlap_;         // of the directions of two samples
+    std::vector<std::pair<std::size_t, std::size_t>> reach_a_, reach_b_;  // columns outside which they are zero
     std::vector<double> state_, other_state_, x_before_;
     Sample before_, after_, middle_, trial_, other_trial_;
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts

@@ -203,12 +203,28 @@ private:
                 case ProjectStatus::not_finite: return stop(EndReason::start_not_finite);
                 case ProjectStatus::singular:
                     summary_.singular_column = report.evaluation.singular_column;
+                    summary_.unbound = true;
                     return stop(EndReason::singular_mass);
                 case ProjectStatus::inconsistent:
+                    summary_.contradiction = has_gradient(projector->program(), report.evaluation.inconsistent_row);
+                    [[fallthrough]];
                 case ProjectStatus::no_solution: return stop(EndReason::start_has_no_solution);
             }
         }
         return true;
+    }
+
+    // a row that is left over because its gradient vanishes contradicts no other
+    [[nodiscard]] bool has_gradient(const MotionProgram& program, std::size_t row) const {
+        const std::span<const double> rows = program.rows();
+        const auto length = [&](std::size_t i) {
+            double square = 0;
+            for (const double entry : rows.subspan(i * motion_.speeds, motion_.speeds)) square += entry * entry;
+            return std::sqrt(square);
+        };
+        double longest = 0;
+        for (std::size_t i = 0; (i + 1) * motion_.speeds <= rows.size(); ++i) longest = std::max(longest, length(i));
+        return longest > 0 && length(row) > 1e-12 * longest;
     }
 
     EndReason rate_failure(RateStatus status, EndReason not_finite) {

@@ -63,9 +63,11 @@ struct SimulateSummary {
     bool redundant = false;
     double smallest_pivot = 1;        // least seen at accepted states
     std::size_t singular_column = 0;  // for singular_mass: the speed that has no inertia
+    bool unbound = false;             // for singular_mass: the rows of one level do not determine it, when the start is assembled
     std::size_t row = 0;              // for unreachable: the servo row
     RowLoss loss = RowLoss::none;     // for rank_loss
     std::size_t constraint = 0;       // for rank_loss and inconsistent_constraints: which one (Motion::velocity_constraints)
+    bool contradiction = false;       // for start_has_no_solution: rows ask for different moves where it ends
     std::vector<Moved> moved;         // what the start projection changed
     std::vector<double> x_start, x_end;
 };

@@ -3,6 +3,7 @@
 #include "tape/constrained_solve.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -30,7 +31,15 @@ Real<T> magnitude(const T& x) {
 template <class T>
 T dot(const T* x, const T* y, std::size_t n) {
     T sum(0);
-    for (std::size_t i = 0; i < n; ++i) sum += x[i] * y[i];
+    std::size_t i = 0;
+    // a long sum in four parts: it would wait for each addition otherwise
+    if (n >= 16) {
+        std::array<T, 4> parts{T(0), T(0), T(0), T(0)};
+        for (; i + 4 <= n; i += 4)
+            for (std::size_t k = 0; k < 4; ++k) parts[k] += x[i + k] * y[i + k];
+        sum = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+    }
+    for (; i < n; ++i) sum += x[i] * y[i];
     return sum;
 }
 
@@ -46,13 +55,43 @@ R epsilon() {
 
 }  // namespace
 
+RowColumns::RowColumns(const SolveBlock& block) : reach(block.rows) {
+    const std::size_t count = block.mass_blocks.size();
+    std::vector<std::size_t> block_of(block.size), first_row(count, block.rows), begin(count);
+    for (std::size_t i = 0; i < count; ++i)
+        for (const std::uint32_t column : block.mass_blocks[i]) block_of[column] = i;
+    for (const MatrixEntry& e : block.A) {
+        std::size_t& first = first_row[block_of[e.column]];
+        first = std::min<std::size_t>(first, e.row);
+    }
+    block_order.resize(count);
+    std::iota(block_order.begin(), block_order.end(), std::size_t{0});
+    std::stable_sort(block_order.begin(), block_order.end(),
+                     [&](std::size_t a, std::size_t b) { return first_row[a] < first_row[b]; });
+    std::size_t columns = 0;
+    for (const std::size_t i : block_order) {
+        begin[i] = columns;
+        columns += block.mass_blocks[i].size();
+    }
+    for (const MatrixEntry& e : block.A) {
+        const std::size_t i = block_of[e.column];
+        const Range whole{begin[i], begin[i] + block.mass_blocks[i].size()};
+        Range& row = reach[e.row];
+        row = row.begin == row.end ? whole : Range{std::min(row.begin, whole.begin), std::max(row.end, whole.end)};
+    }
+    for (const Range& row : reach) entries += row.end - row.begin;
+}
+
 template <class T>
 ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
     : n_(block.size), m_(block.rows), f_slots_(block.f), b_slots_(block.b), lambda_slots_(block.lambda) {
     // columns in block order; within a block the order of M's columns stays, so the lower triangle stays lower
     std::vector<std::uint32_t> position(n_), block_of(n_);
+    RowColumns columns_of_rows(block);
+    reach_ = std::move(columns_of_rows.reach);
     std::uint32_t offset = 0;
-    for (const std::vector<std::uint32_t>& columns : block.mass_blocks) {
+    for (const std::size_t index : columns_of_rows.block_order) {
+        const std::vector<std::uint32_t>& columns = block.mass_blocks[index];
         const auto begin = static_cast<std::uint32_t>(column_of_.size()), size = static_cast<std::uint32_t>(columns.size());
         for (const std::uint32_t column : columns) {
             position[column] = static_cast<std::uint32_t>(column_of_.size());
@@ -91,6 +130,8 @@ ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
     R_.resize(m_ * m_);
     W_.resize(m_ * m_);
     length_.resize(m_);
+    left_.resize(m_);
+    filled_.resize(m_);
     pivot_.resize(m_);
     for (std::vector<T>* v : {&lambda_, &b_, &w_, &part_}) v->resize(m_);
     x_.resize(n_);
@@ -179,25 +220,49 @@ void ConstrainedSolver<T>::backward(T* v) const {
     }
 }
 
+// takes the part along a direction of Q_, the k-th, out of a row of Q_
+template <class T>
+void ConstrainedSolver<T>::remove_part(std::size_t row, std::size_t direction, std::size_t k) {
+    Range& mine = filled_[row];
+    const Range other = filled_[direction];
+    const std::size_t begin = std::max(mine.begin, other.begin), end = std::min(mine.end, other.end);
+    if (begin >= end) return;
+    const R* const q = &Q_[direction * n_];
+    R* const v = &Q_[row * n_];
+    const R part = dot(q + begin, static_cast<const R*>(v + begin), end - begin);
+    if (part == 0) return;
+    mine = {std::min(mine.begin, other.begin), std::max(mine.end, other.end)};
+    add_multiple(v + other.begin, R(-part), q + other.begin, other.end - other.begin);
+    R_[k * m_ + row] += part;
+    left_[row] = R(-1);  // to be measured again
+}
+
 // Q_ holds rows; they become orthonormal directions, the independent ones first in pivot_. Modified Gram-Schmidt with row
 // pivoting; each chosen row is orthogonalised once more, which makes Q orthonormal to round-off.
 template <class T>
 void ConstrainedSolver<T>::factor_rows(double growth) {
     using std::sqrt;
     const std::size_t n = n_, m = m_;
+    const auto measure = [&](std::size_t row) {
+        const R* const v = Q_.data() + row * n + filled_[row].begin;
+        const std::size_t size = filled_[row].end - filled_[row].begin;
+        return R(sqrt(dot(v, v, size)));
+    };
     // scale the rows to unit length: what is dependent must not depend on the units of a row. A row that is small against the
     // others to round-off counts as zero.
     R longest(0);
     for (std::size_t j = 0; j < m; ++j) {
         pivot_[j] = static_cast<std::uint32_t>(j);
-        length_[j] = sqrt(dot(&Q_[j * n], &Q_[j * n], n));
+        filled_[j] = reach_[j];
+        length_[j] = measure(j);
         longest = std::max(longest, length_[j]);
     }
     const R round_off = R(static_cast<double>(std::max(n, m))) * epsilon<R>();
     for (std::size_t j = 0; j < m; ++j) {
         if (!(length_[j] > round_off * longest)) length_[j] = R(0);
         const R scale = length_[j] > 0 ? R(R(1) / length_[j]) : R(0);
-        for (std::size_t i = 0; i < n; ++i) Q_[j * n + i] *= scale;
+        for (std::size_t i = filled_[j].begin; i < filled_[j].end; ++i) Q_[j * n + i] *= scale;
+        left_[j] = R(-1);
     }
     // NOTE: a dependent row leaves a remainder of some n eps; forming the rows through L^-1 enlarges it by the condition of L,
     // for which the loss in M's pivots stands. The factor 100 keeps clear of both.
@@ -209,8 +274,8 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
         std::size_t best = k;
         R best_length(0);
         for (std::size_t j = k; j < m; ++j) {
-            const R* const v = &Q_[pivot_[j] * n];
-            const R length = sqrt(dot(v, v, n));
+            R& length = left_[pivot_[j]];
+            if (length < 0) length = measure(pivot_[j]);
             if (length > R(1.001) * best_length) {
                 best_length = length;
                 best = j;
@@ -220,23 +285,12 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
         std::rotate(pivot_.begin() + static_cast<std::ptrdiff_t>(k), pivot_.begin() + static_cast<std::ptrdiff_t>(best),
                     pivot_.begin() + static_cast<std::ptrdiff_t>(best) + 1);
         const std::size_t p = pivot_[k];
-        R* const q = &Q_[p * n];
-        for (std::size_t i = 0; i < k; ++i) {
-            const R* const earlier = &Q_[pivot_[i] * n];
-            const R part = dot(earlier, q, n);
-            add_multiple(q, R(-part), earlier, n);
-            R_[i * m + p] += part;
-        }
-        const R length = sqrt(dot(q, q, n));
+        for (std::size_t i = 0; i < k; ++i) remove_part(p, pivot_[i], i);
+        const R length = measure(p);
         R_[k * m + p] = length;
         const R inverse = R(1) / length;
-        for (std::size_t i = 0; i < n; ++i) q[i] *= inverse;
-        for (std::size_t j = k + 1; j < m; ++j) {
-            R* const v = &Q_[pivot_[j] * n];
-            const R part = dot(static_cast<const R*>(q), static_cast<const R*>(v), n);
-            add_multiple(v, R(-part), static_cast<const R*>(q), n);
-            R_[k * m + pivot_[j]] = part;
-        }
+        for (std::size_t i = filled_[p].begin; i < filled_[p].end; ++i) Q_[p * n + i] *= inverse;
+        for (std::size_t j = k + 1; j < m; ++j) remove_part(pivot_[j], p, k);
         rank_ = k + 1;
     }
     std::sort(pivot_.begin() + static_cast<std::ptrdiff_t>(rank_), pivot_.end());
@@ -287,8 +341,11 @@ void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
                 T w = b_[p] / length_[p];
                 for (std::size_t i = 0; i < k; ++i) w -= R_[i * m + p] * w_[i];
                 w_[k] = w / R_[k * m + p];
-                part_[k] = w_[k] - dot(&Q_[p * n], x_.data(), n);
-                add_multiple(x_.data(), part_[k], &Q_[p * n], n);
+                const Range at = filled_[p];
+                const R* const q = Q_.data() + p * n + at.begin;
+                T* const x = x_.data() + at.begin;
+                part_[k] = w_[k] - dot(q, static_cast<const T*>(x), at.end - at.begin);
+                add_multiple(x, part_[k], q, at.end - at.begin);
             }
             for (std::size_t k = rank_; k-- > 0;) {
                 T value = part_[k];
@@ -325,7 +382,7 @@ template <class T>
 void ConstrainedSolver<T>::spread_multipliers(SolveReport& report) {
     report.redundant = true;
     const std::size_t m = m_, count = m - rank_;
-    if (B_.size() < bordered_entries()) B_.resize(bordered_entries());
+    if (B_.size() < count * count) B_.resize(count * count);
     for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t j = 0; j < count; ++j) {
             T sum(i == j ? 1 : 0);

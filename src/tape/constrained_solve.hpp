@@ -2,9 +2,11 @@
 //
 // Real numbers, M positive definite: Cholesky M = L L' by uncoupled blocks, then a pivoted QR of L^-1 A' with its columns (the
 // rows of A) scaled to unit length. x and lambda come from Q and R, never from A M^-1 A', so that the condition of A is not
-// squared. Otherwise (M singular or close to it, or complex numbers): the bordered matrix over the independent rows, by LU with
-// complete pivoting, without conjugation, so that complex-step derivatives pass through. Dependent rows: lambda is the one of
-// least norm, b is checked for consistency. All memory is taken at construction.
+// squared. A row is worked on between the first and the last column it reaches, and columns stand in the order in which rows
+// first reach them, so that rows that follow each other along a chain cost what their overlap costs. Otherwise (M singular or
+// close to it, or complex numbers): the bordered matrix over the independent rows, by LU with complete pivoting, without
+// conjugation, so that complex-step derivatives pass through. Dependent rows: lambda is the one of least norm, b is checked for
+// consistency. All memory is taken at construction.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,19 @@ inline constexpr double k_consistency_tolerance = 1e-8;
 // accelerations far below this size count as zero when consistency is judged: at rest b is round-off of nothing
 inline constexpr double k_consistency_floor = 1e-4;
 
+// The order in which the solve takes the columns, and what each row reaches in that order.
+struct RowColumns {
+    struct Range {
+        std::size_t begin = 0, end = 0;
+    };
+
+    explicit RowColumns(const SolveBlock& block);
+
+    std::vector<std::size_t> block_order;  // of mass_blocks: as rows first reach them
+    std::vector<Range> reach;              // by row: columns outside which it is zero once M's factor is applied
+    std::size_t entries = 0;               // in all of them
+};
+
 template <class T>
 class ConstrainedSolver {
 public:
@@ -67,6 +82,7 @@ private:
     struct Touch {
         std::uint32_t row, block;
     };
+    using Range = RowColumns::Range;
 
     void gather(const T* slots);
     [[nodiscard]] bool operands_finite(const T* slots) const;
@@ -75,6 +91,7 @@ private:
     void forward(T* v, const Block& block) const;
     void backward(T* v) const;
     void factor_rows(double growth);
+    void remove_part(std::size_t row, std::size_t direction, std::size_t k);
     void solve_by_blocks(SolveReport& report);
     void solve_bordered(const T* slots, SolveReport& report);
     void spread_multipliers(SolveReport& report);
@@ -100,6 +117,8 @@ private:
     std::vector<R> Q_;                     // the rows made orthonormal, m x n
     std::vector<R> R_;                     // R_[k * m + j]: part of scaled row j along direction k
     std::vector<R> length_;                // of the rows before scaling; 0 for rows that vanish
+    std::vector<Range> reach_, filled_;    // columns outside which a row of A is zero, and one of Q_ is
+    std::vector<R> left_;                  // of the rows, what the chosen directions leave of their unit length
     std::vector<std::uint32_t> pivot_;     // rows, independent ones first
     std::size_t rank_ = 0, most_rank_ = static_cast<std::size_t>(-1);
     std::vector<T> x_, lambda_, b_, w_;

@@ -22,7 +22,7 @@ DenseSolver<T>::DenseSolver(const SolveBlock& block) : block_(block), n_(block.s
     M_.resize(n_ * n_);
     A_.resize(m_ * n_);
     E_.resize(m_ * n_);
-    for (std::vector<T>* v : {&f_, &x_, &s_}) v->resize(n_);
+    for (std::vector<T>* v : {&f_, &x_, &s_, &column_}) v->resize(n_);
     for (std::vector<T>* v : {&b_, &e_, &lambda_}) v->resize(m_);
     S_.resize(n_ * n_);
     L_.resize(n_ * n_);
@@ -203,19 +203,39 @@ bool DenseSolver<T>::factor_mass() {
     return true;
 }
 
+template <class T>
+void DenseSolver<T>::forward(T* v) const {
+    for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t j = 0; j < i; ++j) v[i] -= L_[i * n_ + j] * v[j];
+        v[i] /= L_[i * n_ + i];
+    }
+}
+
+template <class T>
+void DenseSolver<T>::backward(T* v) const {
+    for (std::size_t i = n_; i-- > 0;) {
+        for (std::size_t j = i + 1; j < n_; ++j) v[i] -= L_[j * n_ + i] * v[j];
+        v[i] /= L_[i * n_ + i];
+    }
+}
+
 // 000 eq. 8: the projection of M x - f on the partial accelerations
 template <class T>
 bool DenseSolver<T>::solve_minimal() {
     const std::size_t p = independent_.size();
     multiply_mass(s_.data(), x_.data());  // M s
+    // S'(f - M s), and S' (M S) column by column of S
     for (std::size_t k = 0; k < p; ++k) {
         T sum(0);
         for (std::size_t i = 0; i < n_; ++i) sum += S_[i * p + k] * (f_[i] - x_[i]);
         right_[k] = sum;
-        for (std::size_t l = 0; l < p; ++l) {
+    }
+    for (std::size_t l = 0; l < p; ++l) {
+        for (std::size_t i = 0; i < n_; ++i) column_[i] = S_[i * p + l];
+        multiply_mass(column_.data(), x_.data());
+        for (std::size_t k = 0; k < p; ++k) {
             T entry(0);
-            for (std::size_t i = 0; i < n_; ++i)
-                for (std::size_t j = 0; j < n_; ++j) entry += S_[i * p + k] * M_[i * n_ + j] * S_[j * p + l];
+            for (std::size_t i = 0; i < n_; ++i) entry += S_[i * p + k] * x_[i];
             square_[k * p + l] = entry;
         }
     }
@@ -254,12 +274,6 @@ bool DenseSolver<T>::solve_nonminimal() {
 template <class T>
 bool DenseSolver<T>::solve_udwadia_kalaba() {
     using std::abs, std::sqrt;
-    const auto forward = [&](T* v) {
-        for (std::size_t i = 0; i < n_; ++i) {
-            for (std::size_t j = 0; j < i; ++j) v[i] -= L_[i * n_ + j] * v[j];
-            v[i] /= L_[i * n_ + i];
-        }
-    };
     x_ = f_;
     forward(x_.data());
     // one-sided Jacobi on the rows of B: W B = Sigma U' with orthogonal W
@@ -327,10 +341,7 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
         along /= left_[k];
         for (std::size_t j = 0; j < n_; ++j) x_[j] += along * U_[k * n_ + j];
     }
-    for (std::size_t i = n_; i-- > 0;) {
-        for (std::size_t j = i + 1; j < n_; ++j) x_[i] -= L_[j * n_ + i] * x_[j];
-        x_[i] /= L_[i * n_ + i];
-    }
+    backward(x_.data());
     return true;
 }
 
@@ -339,12 +350,6 @@ template <class T>
 bool DenseSolver<T>::solve_ukp() {
     using std::sqrt;
     const std::size_t p = independent_.size();
-    const auto forward = [&](T* v) {
-        for (std::size_t i = 0; i < n_; ++i) {
-            for (std::size_t j = 0; j < i; ++j) v[i] -= L_[i * n_ + j] * v[j];
-            v[i] /= L_[i * n_ + i];
-        }
-    };
     x_ = f_;
     forward(x_.data());  // a_s
     B_ = A_;
@@ -380,10 +385,7 @@ bool DenseSolver<T>::solve_ukp() {
     }
     if (!solve_square(n_, square_, right_)) return false;
     for (std::size_t j = 0; j < n_; ++j) x_[j] += right_[j];
-    for (std::size_t i = n_; i-- > 0;) {
-        for (std::size_t j = i + 1; j < n_; ++j) x_[i] -= L_[j * n_ + i] * x_[j];
-        x_[i] /= L_[i * n_ + i];
-    }
+    backward(x_.data());
     return true;
 }
 

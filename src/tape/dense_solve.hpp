@@ -28,6 +28,8 @@ private:
     void gather(const T* slots);
     bool eliminate(SolveReport& report);
     bool factor_mass();
+    void forward(T* v) const;   // L^-1 v
+    void backward(T* v) const;  // L^-T v
     void multiply_mass(const T* x, T* y) const;
     bool solve_minimal();
     bool solve_nonminimal();
@@ -43,7 +45,7 @@ private:
     std::vector<T> E_, e_;                       // rows of A eliminated: unit in the dependent columns
     std::vector<std::uint32_t> rows_, dependent_, independent_;
     std::vector<T> S_, s_;  // x = S y + s; S is n x (n - rank)
-    std::vector<T> L_, B_, U_, W_, square_, right_, left_;
+    std::vector<T> L_, B_, U_, W_, square_, right_, left_, column_;
     std::vector<std::uint32_t> order_;
 };
 

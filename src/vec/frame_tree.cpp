@@ -65,6 +65,12 @@ NodeId FrameTree::dot(const MixedVector& v, const MixedVector& w) {
     return sum;
 }
 
+NodeId FrameTree::magnitude(const MixedVector& v) {
+    if (v.parts.empty()) return graph_.constant(0);
+    const Vec3 whole = express(v, v.parts.front().frame);
+    return graph_.make(Op::Sqrt, appell::dot(graph_, whole, whole));
+}
+
 MixedVector FrameTree::cross(const MixedVector& v, const MixedVector& w) {
     MixedVector sum;
     for (const Vec3& p : v.parts)

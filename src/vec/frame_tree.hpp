@@ -24,6 +24,9 @@ public:
     [[nodiscard]] Vec3 express(const Vec3& v, FrameId frame);
     [[nodiscard]] Vec3 express(const MixedVector& v, FrameId frame);
     [[nodiscard]] NodeId dot(const MixedVector& v, const MixedVector& w);
+    // The root of a sum of squares in one basis. From products of parts in several bases (a^2 + b^2 - 2 a b cos) round-off can
+    // leave something negative where the parts cancel.
+    [[nodiscard]] NodeId magnitude(const MixedVector& v);
     [[nodiscard]] MixedVector cross(const MixedVector& v, const MixedVector& w);
 
 private:

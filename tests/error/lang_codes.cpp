@@ -301,6 +301,11 @@ TEST(LanguageErrors, HintsNameTheNearest) {
     EXPECT_NE(hint("let a = sinn(1)").find("sin"), std::string::npos);
     EXPECT_NE(hint("param m = 2 kgg").find("kg"), std::string::npos);
     EXPECT_NE(hint("let a = 1 m / s").find("2 m/s"), std::string::npos);
+    EXPECT_EQ(hint("param w = 2 1/s"), "write `2 s^-1` or `2 Hz`");
+    EXPECT_EQ(hint("param w = 0.5 1/s^2"), "write `0.5 s^-2`");
+    for (const char* again : {"rotate a about z rotate a about x", "rotate a about z, rotate a about x",
+                              "rotate a about z\nframe B from N rotate a about x"})
+        EXPECT_NE(hint("coord a\nframe B from N " + std::string(again)).find("behind commas"), std::string::npos) << again;
 }
 
 // a family repeats a mistake for each member; the user made it once

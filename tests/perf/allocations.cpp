@@ -5,16 +5,20 @@
 #include <cstdlib>
 #include <new>
 
+#include "expr/dependence.hpp"
+#include "expr/evaluate.hpp"
+#include "expr/substitute.hpp"
 #include "sim/simulate.hpp"
 #include "support/hand_motion.hpp"
 #include "tape/workspace.hpp"
 
 namespace {
 
-std::atomic<std::size_t> allocation_count{0};
+std::atomic<std::size_t> allocation_count{0}, allocated_bytes{0};
 
 void* counted(std::size_t size) {
     ++allocation_count;
+    allocated_bytes += size;
     if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
     throw std::bad_alloc();
 }
@@ -50,6 +54,34 @@ std::size_t allocations_in_loop(const Motion& motion, const std::vector<double>&
     EXPECT_EQ(s.reason, EndReason::finished);
     EXPECT_GT(calls, 10u);
     return last - first;
+}
+
+// what is asked about a small expression costs what the expression costs, however large the graph around it
+TEST(Allocations, SmallExpressionsOfALargeGraph) {
+    Graph g;
+    const SymbolId x = g.add_symbol("x", SymbolKind::coordinate), y = g.add_symbol("y", SymbolKind::parameter);
+    const NodeId small = g.add(g.make(Op::Sin, g.symbol_node(x)), g.symbol_node(y));
+    const std::vector<SymbolId> formals{g.add_symbol("a", SymbolKind::argument)};
+    const FunctionId f = g.add_given_function("f", formals, g.make(Op::Cos, g.symbol_node(formals[0])));
+    NodeId large = small;
+    for (int i = 0; i < 200'000; ++i) large = g.make(Op::Sin, g.add(large, g.symbol_node(x)));
+    SymbolId late;
+    for (int i = 0; i < 100'000; ++i) late = g.add_symbol("p", SymbolKind::parameter);
+    const std::vector<double> values(g.symbol_count(), 0.5);
+    Substitution other;
+    other.set(late, small);
+    const auto bytes = [&](const auto& work) {
+        const std::size_t before = allocated_bytes;
+        work();
+        return allocated_bytes - before;
+    };
+    EXPECT_LT(bytes([&] { EXPECT_EQ(symbols_in(g, std::span(&small, 1)).size(), 2u); }), 4096u);
+    EXPECT_LT(bytes([&] { EXPECT_TRUE(depends_on(g, small, x)); }), 4096u);
+    EXPECT_LT(bytes([&] { EXPECT_EQ(substitute(g, small, other), small); }), 4096u);
+    EXPECT_LT(bytes([&] { EXPECT_EQ(evaluate<double>(g, std::span(&small, 1), values).size(), 1u); }), 4096u);
+    EXPECT_LT(bytes([&] { EXPECT_TRUE(g.call(f, std::vector<NodeId>{small}).valid()); }), 4096u);
+    // a large one may take a table over the graph, once
+    EXPECT_LT(bytes([&] { EXPECT_EQ(symbols_in(g, std::span(&large, 1)).size(), 2u); }), 100 * g.size());
 }
 
 TEST(Allocations, TheCounterCounts) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "expr/graph.hpp"
+#include "tape/constrained_solve.hpp"
 #include "tape/workspace.hpp"
 
 namespace appell {
@@ -203,6 +204,39 @@ TEST(SolveBlocks, UncoupledBlocksAreFoundAndChangeNothing) {
         const auto found = solve<double>(s, skip);
         EXPECT_LT((found.xd - x).norm() + (found.ld - lambda).norm(), k_tolerance * (1 + lambda.norm()));
     }
+}
+
+// Rows along a chain, the last one closing it to a ring: each works on the few columns it reaches, wherever these stand in M.
+TEST(SolveBlocks, RowsOfAChainReachFewColumns) {
+    Random random(21);
+    const Eigen::Index links = 60, n = 2 * links;
+    System s{MatrixXd::Zero(n, n), MatrixXd::Zero(links, n), random.matrix(n, 1), random.matrix(links, 1)};
+    for (Eigen::Index i = 0; i < n; ++i) s.M(i, i) = 1.5 + random.number();
+    const auto entry = [&](Eigen::Index row, Eigen::Index point) {  // all x first, then all y
+        s.A(row, point) = random.number();
+        s.A(row, links + point) = random.number();
+    };
+    for (Eigen::Index i = 0; i < links; ++i) {
+        entry(i, i);
+        if (i > 0) entry(i, i - 1);
+    }
+    EXPECT_EQ(RowColumns(build(s).program.solves[0]).entries, 4u * 60u - 2u);
+    const auto agrees = [&] {
+        const auto [x, lambda] = reference(s);
+        const auto found = solve<double>(s);
+        ASSERT_EQ(found.report.status, EvalStatus::ok);
+        EXPECT_EQ(found.report.rank, links);
+        EXPECT_LT((s.A * found.xd - s.b).norm(), k_tolerance * (1 + x.norm()));
+        EXPECT_LT((found.xd - x).norm(), k_tolerance * (1 + x.norm() + lambda.norm()));
+        EXPECT_LT((s.A.transpose() * (found.ld - lambda)).norm(), k_tolerance * (1 + x.norm() + lambda.norm()));
+    };
+    agrees();
+    entry(links - 1, 0);
+    agrees();
+    // M couples all: every row reaches everything
+    s.M = random.positive(n);
+    EXPECT_EQ(RowColumns(build(s).program.solves[0]).entries, static_cast<std::size_t>(links * n));
+    agrees();
 }
 
 TEST(SolveBlocks, RedundantRowsGiveTheMultipliersOfLeastNorm) {
