@@ -119,7 +119,8 @@ private:
                   const std::vector<std::size_t>& breaking, const std::vector<std::size_t>& keeping) {
         // what the model states comes first, so that a tie is decided for it
         std::vector<SpecialState> candidates;
-        for (const StatedEquation& e : statement.exceptions) candidates.push_back({e.text, scalars(d_, {e}, As::exception)});
+        for (const StatedEquation& e : statement.exceptions)
+            candidates.push_back({e.text, scalars(d_, {e}, As::exception), 0, 0});
         const std::size_t stated = candidates.size();
         for (SpecialState& s : special_states(d_)) candidates.push_back(std::move(s));
         SpecialStateTest test(d_, std::move(candidates), samples_.symbols);

@@ -12,7 +12,8 @@ namespace appell {
 namespace {
 
 constexpr std::size_t k_looked_at = 3;  // samples; a rank is the largest among them
-const Digits50 k_independent = 1e-25;   // of a vector of unit length, what is left outside of a span
+const Digits50 k_round_off = 1e-35;
+const Digits50 k_independent = 1e-25;  // of a vector of unit length, what is left outside of a span
 
 // The span of vectors at one configuration: orthonormal, by Gram and Schmidt, twice.
 class Span50 {
@@ -20,7 +21,9 @@ public:
     // false: it is inside already
     bool add(std::vector<Digits50> v) {
         const Digits50 size = norm(v);
-        if (!(size > 0)) return false;
+        largest_ = std::max(largest_, size);
+        // a bracket that vanishes leaves round-off of its terms, which are of the size of the fields or so
+        if (!(size > k_round_off * largest_)) return false;
         for (Digits50& x : v) x /= size;
         for (int pass = 0; pass < 2; ++pass)
             for (const std::vector<Digits50>& e : basis_) {
@@ -44,6 +47,7 @@ private:
         return sqrt(sum);
     }
     std::vector<std::vector<Digits50>> basis_;
+    Digits50 largest_ = 0;  // vector that was added
 };
 
 // directional derivatives along one field, remembered
@@ -182,6 +186,7 @@ std::optional<Integrability> integrability(const ConstrainedDynamics& d, const S
     const NullSpace ns = null_space(g, affine, m.speeds.size(), samples);
     const Distribution dist = distribution(d, ns);
     const Growth grown = growth(g, dist, samples, options.most_nodes);
+    if (grown.dimensions.back() > dist.dimension) throw Error("a distribution is larger than its space");
     Integrability out;
     out.rows = affine.rows;
     out.independent = ns.pivot_rows.size();

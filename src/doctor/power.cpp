@@ -100,9 +100,7 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
                 for (const Speed& s : m.speeds) at_rest.set(s.u, g.constant(0));
                 shorter.push_back(g.mul(g.constant(-*p), substitute(g, d.rows[i].velocity, at_rest)));
             }
-            const auto cost = [&](NodeId form) {
-                return std::pair(depends_on(g, form, SymbolKind::speed), size_of(g, form));
-            };
+            const auto cost = [&](NodeId form) { return std::pair(depends_on(g, form, SymbolKind::speed), size_of(g, form)); };
             for (const NodeId form : shorter)
                 if (cost(form) < cost(power) && zero_at_samples(g, samples, g.sub(form, power))) power = form;
             row.per_multiplier = power;

@@ -200,7 +200,10 @@ private:
         }
         if (best.empty()) return;
         out.found = true;
-        for (std::size_t i = 0; i < states; ++i) out.state.emplace_back(g_.symbol(unknowns[i]).name, best[1 + i]);
+        for (std::size_t i = 0; i < states; ++i) {
+            const double size = i < m_.coordinates.size() ? q_size : u_size;  // what is small against it is the search's error
+            out.state.emplace_back(g_.symbol(unknowns[i]).name, std::abs(best[1 + i]) < 1e-7 * size ? 0 : best[1 + i]);
+        }
         for (std::size_t k = 0; k < weights.size(); ++k)
             if (std::abs(best[start.size() + k]) > 1e-6) out.weak.push_back(rows_[k]);
         best.resize(start.size());
@@ -214,8 +217,7 @@ private:
             const std::vector<bool> there = test.holds(other);
             for (std::size_t i = 0; i < there.size(); ++i) elsewhere[i] = elsewhere[i] || there[i];
         }
-        for (std::size_t i = 0; i < here.size() && out.special.size() < 3; ++i)
-            if (here[i] && !elsewhere[i]) out.special.push_back(test.candidates()[i].text);
+        out.special = descriptions(test, here, elsewhere, 3);
     }
 
     const ConstrainedDynamics& d_;

@@ -38,23 +38,26 @@ std::vector<SpecialState> special_states(const ConstrainedDynamics& d) {
         position.push_back(frames.express(kin.position(PointId(static_cast<std::uint32_t>(i))), Model::newtonian()));
     }
     for (std::size_t a = 0; a < moving.size(); ++a)
-        out.push_back({fmt::format("vel({}) = 0", m.points[moving[a]].name), components(velocity[a])});
+        out.push_back({fmt::format("vel({}) = 0", m.points[moving[a]].name), components(velocity[a]), moving[a], 0});
     if (moving.size() <= k_most_points)
         for (std::size_t a = 0; a < moving.size(); ++a)
             for (std::size_t b = a + 1; b < moving.size(); ++b) {
                 const std::string &A = m.points[moving[a]].name, &B = m.points[moving[b]].name;
-                out.push_back({fmt::format("vel({}) = vel({})", A, B), components(sub(g, velocity[a], velocity[b]))});
-                out.push_back({fmt::format("vel({}) = -vel({})", A, B), components(add(g, velocity[a], velocity[b]))});
-                out.push_back({fmt::format("{} and {} meet", A, B), components(sub(g, position[a], position[b]))});
+                out.push_back(
+                    {fmt::format("vel({}) = vel({})", A, B), components(sub(g, velocity[a], velocity[b])), moving[a], moving[b]});
+                out.push_back({fmt::format("vel({}) = -vel({})", A, B), components(add(g, velocity[a], velocity[b])), moving[a],
+                               moving[b]});
+                out.push_back(
+                    {fmt::format("{} and {} meet", A, B), components(sub(g, position[a], position[b])), moving[a], moving[b]});
             }
     for (std::size_t i = 1; i < m.frames.size(); ++i)
         if (const Vec3& w = kin.omega(FrameId(static_cast<std::uint32_t>(i))); varies(w))
-            out.push_back({fmt::format("omega({}) = 0", m.frames[i].name), components(w)});
+            out.push_back({fmt::format("omega({}) = 0", m.frames[i].name), components(w), 0, 0});
     for (std::size_t i = 0; i < m.coordinates.size(); ++i)
         if (!g.constant_value(kin.coordinate_rates()[i]))
-            out.push_back({fmt::format("{}' = 0", m.coordinates[i].name), {kin.coordinate_rates()[i]}});
+            out.push_back({fmt::format("{}' = 0", m.coordinates[i].name), {kin.coordinate_rates()[i]}, 0, 0});
     for (std::size_t i = 0; i < m.coordinates.size(); ++i)
-        out.push_back({fmt::format("{} = 0", m.coordinates[i].name), {g.symbol_node(m.coordinates[i].q)}});
+        out.push_back({fmt::format("{} = 0", m.coordinates[i].name), {g.symbol_node(m.coordinates[i].q)}, 0, 0});
     // those that hold always, or never, describe nothing
     std::erase_if(out, [&](const SpecialState& s) {
         return std::all_of(s.vanishes.begin(), s.vanishes.end(), [&](NodeId n) { return g.constant_value(n).has_value(); });
@@ -94,6 +97,22 @@ std::vector<bool> SpecialStateTest::holds(std::span<const double> state) {
         double largest = 0;
         for (std::size_t i = 0; i < s.vanishes.size(); ++i) largest = std::max(largest, std::abs(values[place++]));
         out.push_back(largest <= k_vanishes * size);  // false when it is not a number
+    }
+    return out;
+}
+
+std::vector<std::string> descriptions(const SpecialStateTest& test, const std::vector<bool>& here,
+                                      const std::vector<bool>& elsewhere, std::size_t most) {
+    std::vector<std::string> out;
+    std::vector<std::size_t> said;  // points
+    const auto mentioned = [&](std::size_t point) { return std::find(said.begin(), said.end(), point) != said.end(); };
+    for (std::size_t i = 0; i < here.size() && out.size() < most; ++i) {
+        const SpecialState& s = test.candidates()[i];
+        if (!here[i] || elsewhere[i] || (s.second > 0 && (mentioned(s.first) || mentioned(s.second)))) continue;
+        if (s.first == 0 && !said.empty()) break;  // rates make up velocities
+        out.push_back(s.text);
+        if (s.first > 0) said.push_back(s.first);
+        if (s.second > 0) said.push_back(s.second);
     }
     return out;
 }

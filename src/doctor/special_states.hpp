@@ -10,8 +10,9 @@
 namespace appell {
 
 struct SpecialState {
-    std::string text;              // "vel(P1) = vel(P2)"
-    std::vector<NodeId> vanishes;  // all of these
+    std::string text;                   // "vel(P1) = vel(P2)"
+    std::vector<NodeId> vanishes;       // all of these
+    std::size_t first = 0, second = 0;  // points of the model; of one point the first only, 0 for none
 };
 
 // Simplest last: vectors say more than the rates that make them up. Large models get those of single points and rates only.
@@ -32,6 +33,10 @@ private:
     std::vector<SpecialState> candidates_;
     std::unique_ptr<Evaluation> evaluation_;
 };
+
+// What holds at a state and not at others, without what says less: of points at rest not that their velocities are equal.
+[[nodiscard]] std::vector<std::string> descriptions(const SpecialStateTest& test, const std::vector<bool>& here,
+                                                    const std::vector<bool>& elsewhere, std::size_t most);
 
 // The fewest descriptions, in order, that cover all of `which` states: greedily, those that hold seldom elsewhere first. `table`
 // is by state and candidate; `covered` tells whether all are.
