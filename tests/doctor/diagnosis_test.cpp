@@ -81,6 +81,22 @@ TEST(RankLoss, AppellHamel) {
     EXPECT_TRUE(linear.diagnosis.singular->never || !linear.diagnosis.singular->found);
 }
 
+TEST(Findings, AreWarnings) {
+    const auto codes = [](const std::string& text) {
+        Derivation d = derive_text(text);
+        EXPECT_TRUE(check(d).has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
+        return d.diagnostics;
+    };
+    EXPECT_TRUE(codes(on_lines({"x", "y"}, "constraint c: x' = 2*y'\n")).has(Code::W1004));
+    EXPECT_TRUE(
+        codes(on_lines({"x", "y", "z"}, "constraint c: (x' - z*y')*(x' + y') = 0\nstart x' = 1, y' = -1\n")).has(Code::W1007));
+    for (const char* quiet : {"skate", "perpendicular_pucks", "rolling_disk", "double_pendulum"}) {
+        const Diagnostics d = codes(gallery_text(quiet));
+        EXPECT_FALSE(d.has(Code::W1004) || d.has(Code::W1007)) << quiet;
+    }
+}
+
 TEST(Power, WorklessOrNot) {
     const Diagnosed pucks = diagnosed(gallery_text("perpendicular_pucks"));
     EXPECT_TRUE(pucks.diagnosis.power.rows[0].workless);

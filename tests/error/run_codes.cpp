@@ -328,7 +328,9 @@ TEST(BadRunMore, ClaimsThatFail) {
         Derivation d = derive_text(particle("constraint c: x' = 2*y'\nforce on P = m*g*N.y\n" + rest));
         (void)check(d);
         EXPECT_EQ(d.diagnostics.error_count(), 1u) << render(d.diagnostics, d.sources);
-        return d.diagnostics.all().empty() ? Code::E0001 : d.diagnostics.all().front().code;
+        for (const Diagnostic& diagnostic : d.diagnostics.all())
+            if (diagnostic.severity() == Severity::error) return diagnostic.code;
+        return Code::E0001;
     };
     EXPECT_EQ(code_of("claim \"a\": x'' = y''"), Code::E1001);
     EXPECT_EQ(code_of("misprint \"a\": x'' = 2*y''"), Code::E1002);
