@@ -22,6 +22,10 @@ constexpr double k_collapse = 1e-3;
 // of a run grow beyond all tolerances, and decide to which side it goes.
 constexpr double k_near = 1e-5;
 constexpr double k_large_turn = 0.5;
+// of the largest speed: what a step that passes through rest may miss it by
+constexpr double k_rest = 1e-3;
+// of the longest step so far
+constexpr double k_short = 1e-4;
 // at the start, against states around: the multiplier has lost ten digits
 constexpr double k_no_gradient = 1e-10;
 constexpr int k_states_around = 16;
@@ -36,7 +40,7 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity) : velocity_(veloci
     state_.resize(motion.states());
     other_state_.resize(motion.states());
     x_before_.resize(motion.states());
-    for (Sample* s : {&before_, &after_, &middle_, &trial_, &other_trial_}) {
+    for (Sample* s : {&before_, &after_, &end_, &middle_, &trial_, &other_trial_}) {
         s->rows.resize(motion.velocity_rows * columns_);
         s->directions.resize(motion.velocity_rows > 1 ? s->rows.size() : 0);
         s->size.resize(constraints() + 1);
@@ -190,7 +194,47 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, double par
 
 RowFinding RowWatch::look(Integrator& integrator) {
     RowFinding found = look_along(integrator);
+    if (found.loss == RowLoss::none) found = look_at_rest(integrator);
     if (found.loss != RowLoss::none) found.certain = near(integrator.t_previous(), x_before_).loss != RowLoss::none;
+    return found;
+}
+
+// Through rest a motion may pass a singularity straight on, so that nothing along it tells: on a cone of velocities from one half
+// to the other along one line. The gradient has a limit from either side, the same one, and none at the tip. Where a step comes
+// to rest, or very nearly, the states around are looked at; and where steps have become very short, which they do not without a
+// reason.
+RowFinding RowWatch::look_at_rest(Integrator& integrator) {
+    if (constraints() == 0) return {};
+    const double t0 = integrator.t_previous(), h = integrator.t() - t0;
+    longest_step_ = std::max(longest_step_, std::abs(h));
+    const std::size_t nq = state_.size() - columns_;
+    const auto speed_at = [&](double s) {
+        if (!integrator.dense(t0 + s * h, state_)) return u_size_;
+        double largest = 0;
+        for (std::size_t i = nq; i < state_.size(); ++i) largest = std::max(largest, std::abs(state_[i]));
+        return largest;
+    };
+    double place = 1, least = 0;
+    if (std::abs(h) > k_short * longest_step_) {
+        const double first = speed_at(0), middle = speed_at(0.5), last = speed_at(1);
+        if (!(std::min({first, middle, last}) < k_steady * std::max({first, middle, last}))) return {};
+        // the least speed, by golden section; along a straight passage through rest it is a corner
+        const double golden = 0.6180339887498949;
+        double a = 0, b = 1;
+        for (int k = 0; k < 40; ++k) {
+            const double c = b - golden * (b - a), d = a + golden * (b - a);
+            (speed_at(c) < speed_at(d) ? b : a) = speed_at(c) < speed_at(d) ? d : c;
+        }
+        place = 0.5 * (a + b);
+        least = speed_at(place);
+        if (!(least < k_rest * u_size_)) return {};
+    }
+    if (!integrator.dense(t0 + place * h, other_state_)) return {};
+    std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
+    // as far around as rest was missed
+    const double part = std::max(k_near, 3 * least / u_size_);
+    const RowFinding found = look_around(t0 + place * h, other_state_, part, k_collapse, k_large_turn);
+    std::swap(after_, end_);
     return found;
 }
 

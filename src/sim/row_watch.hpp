@@ -69,6 +69,7 @@ private:
     void grow(std::span<const double> x);
     [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, double part, double least, double turn);
     [[nodiscard]] RowFinding look_along(Integrator& integrator);
+    [[nodiscard]] RowFinding look_at_rest(Integrator& integrator);
     [[nodiscard]] RowFinding look_closely(Integrator& integrator);
     [[nodiscard]] RowFinding look_ahead(Integrator& integrator);
     [[nodiscard]] bool dips(Integrator& integrator, std::size_t which);
@@ -87,7 +88,8 @@ private:
     std::vector<double> overlap_;         // of the directions of two samples
     std::vector<std::pair<std::size_t, std::size_t>> reach_a_, reach_b_;  // columns outside which they are zero
     std::vector<double> state_, other_state_, x_before_;
-    Sample before_, after_, middle_, trial_, other_trial_;
+    Sample before_, after_, end_, middle_, trial_, other_trial_;
+    double longest_step_ = 0;
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts
     std::array<std::vector<double>, k_parts> angles_;     // turned along each part, by constraint; then all together
     std::size_t weakest_row_ = 0;                         // at the sample with the smallest pivot

@@ -72,6 +72,22 @@ TEST(AppellsParticle, EndsByNameWhereItStops) {
     }
 }
 
+// Its velocity goes straight through the tip of the cone, and the gradient of its row has the same limit from both sides.
+TEST(AppellsParticle, PassesTheTipOfItsConeWithNoTolerance) {
+    for (const double tolerance : {1e-5, 1e-7, 1e-10}) {
+        ReadOptions read;
+        read.set["u3"] = 5;
+        Derivation d = derive_text(gallery_text("appells_particle_any_force"), read);
+        RunOptions options;
+        options.rtol = options.atol = tolerance;
+        const auto result = run(d, options);
+        ASSERT_TRUE(result.has_value());
+        EXPECT_TRUE(d.diagnostics.has(Code::E0808)) << tolerance;
+        EXPECT_NEAR(result->summary.t_end, 0.9918295, 1e-2) << tolerance;
+        EXPECT_LT(result->summary.t_end, 0.9919) << tolerance;
+    }
+}
+
 // The skate on an incline, thrown with spin w and no speed: x = (g sin s / (2 w^2)) sin^2(w t), the classical cycloid.
 TEST(Skate, DescribesACycloid) {
     const TextRun r = run_text(gallery_text("skate"));
