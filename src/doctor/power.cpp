@@ -160,6 +160,11 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
                                std::holds_alternative<PotentialLoad>(load.what);
         if (!potential) out.reasons.push_back(fmt::format("`{}` has no potential", load.text));
     }
+    // members of a family have the same load
+    std::vector<std::string> once;
+    for (std::string& reason : out.reasons)
+        if (std::find(once.begin(), once.end(), reason) == once.end()) once.push_back(std::move(reason));
+    out.reasons = std::move(once);
     if (depends_on(g, d.potential_energy, SymbolKind::time)) out.reasons.push_back("the potential energy depends on time");
     if (depends_on(g, d.kinetic_energy, SymbolKind::time) || has_jacobi)
         out.reasons.push_back("points are driven: their positions or the speeds depend on time as written");

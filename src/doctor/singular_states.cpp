@@ -6,6 +6,7 @@
 #include <random>
 
 #include "doctor/nearest_solution.hpp"
+#include "doctor/small_determinant.hpp"
 #include "doctor/special_states.hpp"
 #include "expr/dependence.hpp"
 #include "expr/sweep.hpp"
@@ -23,17 +24,6 @@ constexpr std::size_t k_longest_minor = 60;  // nodes
 const Digits50 k_start_zero = 1e-9;          // start values are on the constraints to round-off of doubles
 
 using Dense = std::vector<std::vector<NodeId>>;  // rows of A
-
-// determinant of rows x columns by minors; at most 3 x 3
-NodeId determinant(Graph& g, const Dense& a, std::span<const std::size_t> rows, std::span<const std::size_t> columns) {
-    const auto at = [&](std::size_t i, std::size_t j) { return a[rows[i]][columns[j]]; };
-    if (rows.size() == 1) return at(0, 0);
-    const auto two = [&](std::size_t i, std::size_t j, std::size_t k, std::size_t l) {
-        return g.sub(g.mul(at(i, k), at(j, l)), g.mul(at(i, l), at(j, k)));
-    };
-    if (rows.size() == 2) return two(0, 1, 0, 1);
-    return g.add(g.sub(g.mul(at(0, 0), two(1, 2, 1, 2)), g.mul(at(0, 1), two(1, 2, 0, 2))), g.mul(at(0, 2), two(1, 2, 0, 1)));
-}
 
 // Rows of independent blocks (no speed in common) lose rank each for themselves.
 std::vector<std::vector<std::size_t>> blocks(const Graph& g, const Dense& a, std::span<const std::size_t> rows) {
@@ -105,7 +95,7 @@ private:
                 std::vector<std::size_t> pick;
                 for (std::size_t c = 0; c < columns.size(); ++c)
                     if (chosen[c]) pick.push_back(columns[c]);
-                const NodeId minor = determinant(g_, a_, block, pick);
+                const NodeId minor = small_determinant(g_, a_, block, pick);
                 if (depends_on_no_state(minor)) {
                     if (!vanishes_identically(g_, minor)) never = true;
                 } else {

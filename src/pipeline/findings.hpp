@@ -3,9 +3,13 @@
 
 #include "base/diagnostics.hpp"
 #include "doctor/diagnosis.hpp"
+#include "pipeline/lower_motion.hpp"
 
 namespace appell {
 
+// conditions on positions that hide in rows on velocities; also of a model that can not be started, which they explain
+void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
+                          std::span<const double> start);
 void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const Diagnosis& diagnosis);
 
 }  // namespace appell

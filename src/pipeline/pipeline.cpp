@@ -80,6 +80,8 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     options.t0 = options.t1 = m.run.from;
     const SimulateSummary summary = simulate(lowered->motion, lowered->x0, options, [](double, std::span<const double>) {});
     add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, summary);
+    add_hidden_positions(derivation.diagnostics, *derivation.dynamics, *lowered,
+                         summary.x_start.empty() ? lowered->x0 : summary.x_start);
     if (derivation.diagnostics.has_errors()) return std::nullopt;
     Check out;
     out.coordinates = m.coordinates.size();

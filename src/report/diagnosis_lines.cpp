@@ -17,6 +17,11 @@ std::string plural(std::size_t count, std::string_view word) {
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+// components of vector equations have a comma in their names
+std::string row_name(const ConstraintRow& row) {
+    return row.name.find(',') == std::string::npos ? row.name : fmt::format("[{}]", row.name);
+}
+
 std::string counts_sentence(const Counts& c) {
     std::string out = fmt::format("n = {}", c.n);
     out += c.position > 0 ? fmt::format(" ({} - {} on positions)", plural(c.speeds, "speed"), c.position) : "";
@@ -101,7 +106,7 @@ void singular_lines(const ConstrainedDynamics& d, const SingularStates& s, std::
     }
     if (s.found) {
         std::vector<std::string> names;
-        for (const std::size_t row : s.weak) names.push_back(d.rows[row].name);
+        for (const std::size_t row : s.weak) names.push_back(row_name(d.rows[row]));
         out.push_back({"rank", fmt::format("the nearest singular state found{}: {} (rows {})",
                                            s.special.empty() ? "" : fmt::format(", where {}", fmt::join(s.special, " and ")),
                                            state_text(s.state), fmt::join(names, ", "))});
@@ -116,9 +121,9 @@ void power_lines(const ConstrainedDynamics& d, const PowerAudit& audit, std::vec
     for (const RowPower& row : audit.rows) {
         const ConstraintRow& r = d.rows[row.row];
         if (row.workless)
-            workless.push_back(r.name);
+            workless.push_back(row_name(r));
         else
-            out.push_back({"power", fmt::format("the force of {} has the power {}*({})", r.name, g.symbol(r.multiplier).name,
+            out.push_back({"power", fmt::format("the force of {} has the power {}*({})", row_name(r), g.symbol(r.multiplier).name,
                                                 to_text(g, row.per_multiplier))});
     }
     if (!workless.empty()) out.push_back({"power", fmt::format("workless: {}", fmt::join(workless, ", "))});

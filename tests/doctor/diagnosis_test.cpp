@@ -97,6 +97,40 @@ TEST(Findings, AreWarnings) {
     }
 }
 
+// 002 remark 7: the rows of a chain of three points hide that its two links are perpendicular
+TEST(HiddenPositions, OfTheNonholonomicChain) {
+    const std::string chain =
+        "system chain\ncoord x1 = 0, y1 = 0, x2 = 1, y2 = 0, x3 = 1, y3 = 1\n"
+        "point P1 at O + x1*N.x + y1*N.y\nparticle P1 mass 1\npoint P2 at O + x2*N.x + y2*N.y\nparticle P2 mass 1\n"
+        "point P3 at O + x3*N.x + y3*N.y\nparticle P3 mass 1\n"
+        "constraint across1: dot(vel(P1), P2 - P1) = 0\nconstraint along1: parallel(vel(P2), P2 - P1)\n"
+        "constraint across2: dot(vel(P2), P3 - P2) = 0\nconstraint along2: parallel(vel(P3), P3 - P2)\n"
+        "start x2' = 1, y1' = 0.5, y3' = 0.3\n";
+    Derivation d = derive_text(chain);
+    (void)check(d);
+    ASSERT_TRUE(d.diagnostics.has(Code::W1008)) << render(d.diagnostics, d.sources);
+    std::string condition;
+    for (const Diagnostic& diagnostic : d.diagnostics.all())
+        if (diagnostic.code == Code::W1008) condition = diagnostic.found;
+    // as the message says, the model with the condition added runs
+    Derivation stated = derive_text(chain + "constraint hidden: " + condition + "\n");
+    EXPECT_TRUE(check(stated).has_value()) << render(stated.diagnostics, stated.sources);
+    EXPECT_FALSE(stated.diagnostics.has(Code::W1008));
+    // and it is the perpendicularity of the links
+    const ConstrainedDynamics& dynamics = *stated.dynamics;
+    Graph& g = dynamics.graph();
+    const auto q = [&](int i) { return g.symbol_node(stated.model->coordinates[static_cast<std::size_t>(i)].q); };
+    const NodeId dot = g.add(g.mul(g.sub(q(2), q(0)), g.sub(q(4), q(2))), g.mul(g.sub(q(3), q(1)), g.sub(q(5), q(3))));
+    const NodeId phi = dynamics.rows.back().position;
+    EXPECT_TRUE(vanishes_identically(g, g.sub(phi, dot)) || vanishes_identically(g, g.add(phi, dot))) << condition;
+    // away from it P2 must rest: no hidden condition
+    ReadOptions away;
+    away.set = {{"x3", 1.4}, {"x2'", 0}};
+    Derivation rest = derive_text(chain, away);
+    (void)check(rest);
+    EXPECT_FALSE(rest.diagnostics.has(Code::W1008));
+}
+
 TEST(Power, WorklessOrNot) {
     const Diagnosed pucks = diagnosed(gallery_text("perpendicular_pucks"));
     EXPECT_TRUE(pucks.diagnosis.power.rows[0].workless);
