@@ -37,6 +37,32 @@ Counts counts_at(const ConstrainedDynamics& d, const AffineRows& affine, std::sp
     return out;
 }
 
+// The rows with nonlinear ones replaced by the linear factor that the start is on, at the singular state.
+std::optional<bool> linear_rows_regular(const ConstrainedDynamics& d, const LinearFactors& factors,
+                                        const SingularStates& singular, const Samples& samples) {
+    Graph& g = d.graph();
+    const std::size_t speeds = d.model->speeds.size();
+    std::vector<SymbolId> u;
+    for (const Speed& s : d.model->speeds) u.push_back(s.u);
+    std::vector<NodeId> entries(d.rows.size() * speeds, g.constant(0));
+    for (const SparseEntry& e : d.A.entries) entries[e.row * speeds + e.column] = e.value;
+    bool replaced = false;
+    for (const LinearRow& row : factors.rows)
+        for (const LinearEquation& equation : row.equations) {
+            if (!equation.at_start || !equation.expression.valid()) continue;
+            for (std::size_t c = 0; c < speeds; ++c) entries[row.row * speeds + c] = g.constant(0);
+            for (const SparseEntry& e : jacobian(g, std::span(&equation.expression, 1), u).entries)
+                entries[row.row * speeds + e.column] = e.value;
+            replaced = true;
+            break;
+        }
+    if (!replaced) return std::nullopt;
+    const std::vector<Digits50> inputs(singular.inputs.begin(), singular.inputs.end());
+    const std::vector<Digits50> numbers = evaluate<Digits50>(g, entries, samples.values(g, inputs));
+    if (!std::all_of(numbers.begin(), numbers.end(), [](const Digits50& x) { return is_finite(x); })) return std::nullopt;
+    return DenseRank(numbers, speeds, Digits50(1e-6)).rank() == singular.rank;  // the state is known to half of the digits
+}
+
 }  // namespace
 
 Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
@@ -53,6 +79,7 @@ Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
         out.factors = find_linear_factors(d, samples);
         out.redundancy = find_redundancy(d, samples);
         out.singular = singular_states(d, samples);
+        if (out.singular->found) out.linear_regular = linear_rows_regular(d, out.factors, *out.singular, samples);
     }
     out.power = audit_power(d, samples);
     out.implications = test_implications(d, samples);

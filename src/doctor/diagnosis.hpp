@@ -29,6 +29,7 @@ struct Diagnosis {
     LinearFactors factors;  // nonlinear rows that are linear in truth
     Redundancy redundancy;
     std::optional<SingularStates> singular;  // without rows: none
+    std::optional<bool> linear_regular;      // the linear rows behind nonlinear ones keep their rank at the singular state found
     PowerAudit power;
     std::vector<ImplicationFinding> implications;
 };

@@ -197,6 +197,7 @@ private:
         for (std::size_t k = 0; k < weights.size(); ++k)
             if (std::abs(best[start.size() + k]) > 1e-6) out.weak.push_back(rows_[k]);
         best.resize(start.size());
+        out.inputs = best;
         // what holds there and not almost everywhere
         SpecialStateTest test(d_, special_states(d_), samples_.symbols);
         const std::vector<bool> here = test.holds(best);

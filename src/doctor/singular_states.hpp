@@ -19,6 +19,7 @@ struct SingularStates {
     bool found = false;             // a state, by the search
     double distance = 0;            // from the start, relative to the sizes of coordinates and speeds there
     std::vector<std::pair<std::string, double>> state;
+    std::vector<double> inputs;        // the same as the samples list a state
     std::vector<std::string> special;  // what is special about it: "vel(P1) = 0"
     std::vector<std::size_t> weak;     // rows that take part in the loss, by index in the dynamics
 };

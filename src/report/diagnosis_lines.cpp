@@ -172,6 +172,10 @@ std::vector<DiagnosisLine> diagnosis_lines(const ConstrainedDynamics& d, const D
     for (const LinearTogether& rows : diagnosis.factors.together) out.push_back({"linear in truth", rows.sentence});
     for (const std::string& sentence : diagnosis.redundancy.sentences) out.push_back({"redundancy", sentence});
     if (diagnosis.singular) singular_lines(d, *diagnosis.singular, out);
+    if (diagnosis.linear_regular)
+        out.push_back({"rank", *diagnosis.linear_regular
+                                   ? "with the linear constraints in place of the nonlinear ones no rank is lost there"
+                                   : "the linear constraints behind the nonlinear ones lose rank there, too"});
     power_lines(d, diagnosis.power, out);
     implication_lines(*d.model, diagnosis.implications, out);
     return out;

@@ -92,7 +92,10 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
     out["evaluations"] = s.evaluations;
     out["projections"] = s.projections;
-    out["constraints"] = {{"rank", s.rank}, {"redundant", s.redundant}, {"smallest_pivot", number(s.smallest_pivot)}};
+    out["constraints"] = {{"rank", s.rank},
+                          {"redundant", s.redundant},
+                          {"smallest_pivot", number(s.smallest_pivot)},
+                          {"smallest_pivot_at", number(s.smallest_pivot_at)}};
     out["residuals"] = {{"position", {{"raw", number(s.position_residual)}, {"scaled", number(s.position_scaled)}}},
                         {"velocity", {{"raw", number(s.velocity_residual)}, {"scaled", number(s.velocity_scaled)}}}};
     const double relative = run.energy.largest > 0 ? run.energy.largest_change / run.energy.largest : 0;

@@ -173,12 +173,12 @@ private:
         std::copy(integrator_.x().begin(), integrator_.x().end(), x.begin());
         rate_rank_ = rate_.report().rank;
         summary_.redundant |= rate_.report().redundant;
-        summary_.smallest_pivot = std::min(summary_.smallest_pivot, rate_.report().smallest_pivot);
+        note_pivot(t0, rate_.report().smallest_pivot);
         if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict();
         const ProjectReport velocity = velocity_.measure(t0, x);
         summary_.rank = std::max(velocity_rank_, rate_rank_);
         summary_.redundant |= velocity.evaluation.redundant;
-        summary_.smallest_pivot = std::min(summary_.smallest_pivot, velocity.evaluation.smallest_pivot);
+        note_pivot(t0, velocity.evaluation.smallest_pivot);
         watch_pivots_ = summary_.smallest_pivot > 10 * k_least_pivot;
         if (rate_.report().redundant) rate_.limit_rank(rate_rank_);
         if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
@@ -370,7 +370,7 @@ private:
             pivot = std::min(pivot, last_velocity_.smallest_pivot);
             lost |= last_velocity_.rank < velocity_rank_;
         }
-        summary_.smallest_pivot = std::min(summary_.smallest_pivot, pivot);
+        note_pivot(integrator_.t(), pivot);
         if (lost || (watch_pivots_ && pivot < k_least_pivot)) return lose(RowLoss::dependent, constraint);
         if (rate.status == EvalStatus::inconsistent_rows &&
             (project_ || motion_.reduction || rate.inconsistency > k_gross_inconsistency))
@@ -407,6 +407,12 @@ private:
         }
         write_row(t, state_);
         return true;
+    }
+
+    void note_pivot(double t, double pivot) {
+        if (!(pivot < summary_.smallest_pivot)) return;
+        summary_.smallest_pivot = pivot;
+        summary_.smallest_pivot_at = t;
     }
 
     void write_row(double t, std::span<const double> x) {

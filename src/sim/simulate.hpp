@@ -61,7 +61,8 @@ struct SimulateSummary {
     double velocity_residual = 0, velocity_scaled = 0;
     std::size_t rank = 0;  // of the velocity rows at the start
     bool redundant = false;
-    double smallest_pivot = 1;        // least seen at accepted states
+    double smallest_pivot = 1;        // of the rows, least seen at accepted states: the inverse of their condition
+    double smallest_pivot_at = 0;     // when
     std::size_t singular_column = 0;  // for singular_mass: the speed that has no inertia
     bool unbound = false;             // for singular_mass: the rows of one level do not determine it, when the start is assembled
     std::size_t row = 0;              // for unreachable: the servo row

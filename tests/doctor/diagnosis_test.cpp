@@ -77,6 +77,7 @@ TEST(RankLoss, AppellHamel) {
     const Diagnosed nonlinear = diagnosed(gallery_text("appell_hamel_nonlinear"));
     EXPECT_TRUE(nonlinear.diagnosis.singular->found);
     EXPECT_FALSE(nonlinear.diagnosis.factors.rows.empty());
+    EXPECT_EQ(nonlinear.diagnosis.linear_regular, true);
     const Diagnosed linear = diagnosed(gallery_text("appell_hamel_linear"));
     EXPECT_TRUE(linear.diagnosis.singular->never || !linear.diagnosis.singular->found);
 }
