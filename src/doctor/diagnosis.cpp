@@ -63,9 +63,36 @@ std::optional<bool> linear_rows_regular(const ConstrainedDynamics& d, const Line
     return DenseRank(numbers, speeds, Digits50(1e-6)).rank() == singular.rank;  // the state is known to half of the digits
 }
 
+// with varied parameters the same is found, in better words; what is not found then belongs to these parameters
+LinearFactors factors_of(const ConstrainedDynamics& d, const Samples& samples, const Samples& varied) {
+    LinearFactors out = find_linear_factors(d, samples);
+    if (out.rows.empty() && out.together.empty()) return out;
+    LinearFactors general = find_linear_factors(d, varied);
+    for (LinearRow& row : out.rows) {
+        const auto same = std::find_if(general.rows.begin(), general.rows.end(),
+                                       [&](const LinearRow& other) { return other.row == row.row && other.truth == row.truth; });
+        if (same != general.rows.end())
+            row = *same;
+        else
+            row.sentence += " (for these values of the parameters)";
+    }
+    if (general.together.size() == out.together.size()) out.together = std::move(general.together);
+    return out;
+}
+
+Redundancy redundancy_of(const ConstrainedDynamics& d, const Samples& samples, const Samples& varied) {
+    Redundancy out = find_redundancy(d, samples);
+    Redundancy general = find_redundancy(d, varied);
+    if (general.rank == out.rank && general.dependent.size() == out.dependent.size() &&
+        general.contradictory.size() == out.contradictory.size())
+        return general;
+    for (DependentRow& row : out.dependent) row.sentence += " (for these values of the parameters)";
+    return out;
+}
+
 }  // namespace
 
-Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
+Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples, const Samples& varied) {
     Diagnosis out;
     if (samples.size() == 0) return out;
     out.examined = true;
@@ -75,9 +102,9 @@ Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples) {
     // start values are on the constraints to round-off of doubles
     out.start = counts_at(d, affine, samples.values(d.graph(), samples.start), Digits50(1e-9));
     if (!d.rows.empty()) {
-        out.integrability = integrability(d, samples);
-        out.factors = find_linear_factors(d, samples);
-        out.redundancy = find_redundancy(d, samples);
+        out.integrability = integrability(d, samples, varied);
+        out.factors = factors_of(d, samples, varied);
+        out.redundancy = redundancy_of(d, samples, varied);
         out.singular = singular_states(d, samples);
         if (out.singular->found) out.linear_regular = linear_rows_regular(d, out.factors, *out.singular, samples);
     }

@@ -34,6 +34,8 @@ struct Diagnosis {
     std::vector<ImplicationFinding> implications;
 };
 
-[[nodiscard]] Diagnosis diagnose(const ConstrainedDynamics& dynamics, const Samples& samples);
+// What is decided is decided at `samples`, where parameters have the model's values. `varied` has other values of theirs, so that
+// numbers in closed forms are told from parameters.
+[[nodiscard]] Diagnosis diagnose(const ConstrainedDynamics& dynamics, const Samples& samples, const Samples& varied);
 
 }  // namespace appell

@@ -14,7 +14,8 @@ namespace appell {
 
 namespace {
 
-constexpr std::size_t k_most_given = 8, k_most_free = 12;
+constexpr std::size_t k_most_given = 4,
+                      k_most_free = 8;  // what more would print nobody reads, and the search grows with their cube
 const Digits50 k_zero = 1e-28;
 
 std::size_t node_count(const Graph& g, NodeId node) {

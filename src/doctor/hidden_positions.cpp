@@ -6,6 +6,7 @@
 
 #include "doctor/pfaffian.hpp"
 #include "doctor/small_determinant.hpp"
+#include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "tape/zero_test.hpp"
 
@@ -74,7 +75,15 @@ std::vector<HiddenPosition> hidden_positions(const ConstrainedDynamics& d, std::
         if (columns.size() != places.size()) return;
         std::sort(columns.begin(), columns.end());
         const NodeId det = small_determinant(g, affine.a, places, columns);
-        if (g.constant_value(det) || vanishes_identically(g, det)) return;
+        if (!depends_on(g, det, SymbolKind::coordinate) || vanishes_identically(g, det)) return;
+        // at rest they ask for nothing more
+        if (std::all_of(columns.begin(), columns.end(), [&](std::size_t c) { return values[d.model->speeds[c].u.index()] == 0; }))
+            return;
+        for (const HiddenPosition& known : out)  // a pair is not news in a triple
+            if (std::all_of(known.rows.begin(), known.rows.end(), [&](std::size_t row) {
+                    return std::any_of(places.begin(), places.end(), [&](std::size_t p) { return affine.rows[p] == row; });
+                }))
+                return;
         // against the sizes of the rows
         double scale = 1;
         std::vector<NodeId> entries;
@@ -95,10 +104,10 @@ std::vector<HiddenPosition> hidden_positions(const ConstrainedDynamics& d, std::
         out.push_back(std::move(found));
     };
     for (std::size_t i = 0; i < rows.size(); ++i)
-        for (std::size_t j = i + 1; j < rows.size(); ++j) {
-            look_at({&rows[i], &rows[j]});
+        for (std::size_t j = i + 1; j < rows.size(); ++j) look_at({&rows[i], &rows[j]});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t j = i + 1; j < rows.size(); ++j)
             for (std::size_t k = j + 1; k < rows.size(); ++k) look_at({&rows[i], &rows[j], &rows[k]});
-        }
     return out;
 }
 

@@ -35,10 +35,12 @@ std::vector<NodeId> scalars(const ConstrainedDynamics& d, const std::vector<Stat
             }
             for (NodeId part : parts) {
                 const bool on_positions = !depends_on(g, part, SymbolKind::speed);
-                if ((as != As::conclusion || !on_positions) && !g.constant_value(part)) out.push_back(part);
+                // 0 = 0 says nothing, 1 = 0 can not be met
+                if ((as != As::conclusion || !on_positions || g.constant_value(part)) && !g.is_constant(part, 0))
+                    out.push_back(part);
                 if (as == As::exception || !on_positions) continue;
                 part = kin.rate_bias(part);
-                if (!g.constant_value(part)) out.push_back(part);
+                if (!g.is_constant(part, 0)) out.push_back(part);
             }
         }
     return out;
@@ -60,8 +62,14 @@ public:
         const Implication& statement = m_.implications[index];
         ImplicationFinding out;
         out.implication = index;
-        const std::vector<NodeId> premises = scalars(d_, statement.premises, As::premise),
-                                  conclusions = scalars(d_, statement.conclusions, As::conclusion);
+        std::vector<NodeId> premises = scalars(d_, statement.premises, As::premise);
+        const std::vector<NodeId> conclusions = scalars(d_, statement.conclusions, As::conclusion);
+        for (const Frame& frame : m_.frames)
+            if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) {
+                std::vector<NodeId> squares{g_.constant(-1)};
+                for (const std::size_t c : q->coordinates) squares.push_back(g_.pow(g_.symbol_node(m_.coordinates[c].q), 2));
+                premises.push_back(g_.sum(squares));
+            }
         std::mt19937_64 random(options_.seed);
         NearestSolution solver(g_, premises, samples_.symbols, unknowns_);
         NearestSolution conclusion(g_, conclusions, samples_.symbols, unknowns_);
@@ -110,6 +118,7 @@ private:
     std::vector<double> draw(std::mt19937_64& random) {
         std::uniform_real_distribution<double> symmetric(-1, 1);
         std::vector<double> out = start_;
+        out[0] += m_.run.duration * 0.5 * (1 + symmetric(random));
         for (std::size_t i = 1; i < 1 + m_.coordinates.size(); ++i) out[i] += length_ * symmetric(random);
         for (std::size_t i = 1 + m_.coordinates.size(); i < 1 + unknowns_.size(); ++i) out[i] = speed_ * symmetric(random);
         return out;

@@ -177,7 +177,7 @@ bool is_exact(Graph& g, const Model& m, const std::vector<NodeId>& form, const S
 
 }  // namespace
 
-std::optional<Integrability> integrability(const ConstrainedDynamics& d, const Samples& samples,
+std::optional<Integrability> integrability(const ConstrainedDynamics& d, const Samples& samples, const Samples& varied,
                                            const IntegrabilityOptions& options) {
     Graph& g = d.graph();
     const Model& m = *d.model;
@@ -241,8 +241,11 @@ std::optional<Integrability> integrability(const ConstrainedDynamics& d, const S
         }
         out.alone.push_back(alone);
     }
-    if (options.closed_forms && out.decided && out.hidden() > 0)
-        out.found = hidden_integrals(d, affine, dist, out.hidden(), samples);
+    if (options.closed_forms && out.decided && out.hidden() > 0) {
+        if (varied.size() > 0) out.found = hidden_integrals(d, affine, dist, out.hidden(), varied);
+        // what these parameters alone bring about
+        if (out.found.empty()) out.found = hidden_integrals(d, affine, dist, out.hidden(), samples);
+    }
     return out;
 }
 

@@ -37,9 +37,9 @@ struct IntegrabilityOptions {
     bool closed_forms = true;            // look for the integrals themselves
 };
 
-// `samples` has states. No value without affine rows.
+// `samples` has states; closed forms are sought at `varied`, with other values of the parameters. No value without affine rows.
 [[nodiscard]] std::optional<Integrability> integrability(const ConstrainedDynamics& dynamics, const Samples& samples,
-                                                         const IntegrabilityOptions& options = {});
+                                                         const Samples& varied, const IntegrabilityOptions& options = {});
 
 // The growth of fields given as expressions, at the configurations of the samples; used by the function above.
 struct Growth {

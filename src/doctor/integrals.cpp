@@ -69,6 +69,10 @@ public:
     }
 
     std::vector<NodeId> run() {
+        // nothing may move: every coordinate stays
+        if (dist_.fields.empty())
+            for (const SymbolId s : dist_.variables)
+                if (found_.size() < wanted_) accept(g_.symbol_node(s));
         struct Round {
             int degree, parameters;
             bool inverses;
@@ -257,17 +261,27 @@ private:
             for (std::size_t k = 0; k < pivot_columns.size() && simple; ++k) {
                 const Digits50 coefficient = -rows[k][j];
                 if (abs(coefficient) < Digits50(1e-22)) continue;
-                const auto fraction = as_fraction(coefficient);
-                simple = fraction.has_value();
+                const NodeId number = simple_number(coefficient);
+                simple = number.valid();
                 if (!simple) break;
-                const NodeId number = g_.div(g_.constant(static_cast<double>(fraction->first)), g_.constant(fraction->second));
                 sum.push_back(g_.mul(number, terms[pivot_columns[k]]));
             }
             if (simple) accept(g_.sum(sum));
         }
     }
 
+    // a fraction, or a number that was written as a decimal
+    NodeId simple_number(const Digits50& x) {
+        if (const auto fraction = as_fraction(x))
+            return g_.div(g_.constant(static_cast<double>(fraction->first)), g_.constant(fraction->second));
+        const double near = static_cast<double>(x);
+        return abs(x - Digits50(near)) < Digits50(1e-30) ? g_.constant(near) : NodeId{};
+    }
+
     void accept(NodeId F) {
+        // of use where the motion starts
+        const std::vector<Digits50> start = evaluate<Digits50>(g_, std::span(&F, 1), samples_.values(g_, samples_.start));
+        if (!is_finite(start.front())) return;
         // elsewhere
         const std::size_t first = bound_ ? samples_.size() / 2 : samples_.size() + 500;
         for (const std::vector<Digits50>& row : slopes(std::span(&F, 1), first, 5))

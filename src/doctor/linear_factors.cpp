@@ -124,7 +124,7 @@ private:
         for (const auto& [other, part] : linear_) given.push_back(other);
         auto found = shapes(row, given);
         if (!found) return std::nullopt;
-        const RowShape& shape = found->front();
+        const RowShape shape = found->front();  // `found` changes below
         given = fewest(given, [&](const std::vector<std::size_t>& less) {
             auto now = shapes(row, less);
             if (!now || !now->front().like(shape)) return false;

@@ -55,7 +55,7 @@ public:
 private:
     std::optional<LinearSystem> find(std::vector<Digits50> point, const TrimRequest& request, Diagnostics& diagnostics);
     bool stays(MotionEquations& motion, const Dependence& dependence, const Indices& ignorable,
-               const std::vector<Digits50>& point, const MotionNumbers& at, const Reduced& reduced, const Vector50& units);
+               const std::vector<Digits50>& point, const MotionNumbers& at, const Reduced& reduced, const Column50& units);
     std::vector<TrimEquation> equations(TrimKind kind, const Dependence& dependence, const Indices& ignorable,
                                         const Indices& running, const std::vector<Held>& held) const;
     std::string describe(const TrimEquation& equation, const Digits50& residual) const;
@@ -155,9 +155,9 @@ void Linearizer::Impl::refuse_evaluation(const EvalReport& report, Diagnostics& 
 // constant rates, the dependent variables solved for, and the linear equations compared.
 bool Linearizer::Impl::stays(MotionEquations& motion, const Dependence& dependence, const Indices& ignorable,
                              const std::vector<Digits50>& point, const MotionNumbers& at, const Reduced& reduced,
-                             const Vector50& units) {
+                             const Column50& units) {
     const std::size_t nu = motion.speeds();
-    Vector50 along = Vector50::Zero(at_index(2 * nu));
+    Column50 along = Column50::Zero(at_index(2 * nu));
     Digits50 fastest(0);
     for (std::size_t k = 0; k < dependence.independent.size(); ++k) {
         const std::size_t v = dependence.independent[k];
@@ -221,7 +221,7 @@ std::optional<LinearSystem> Linearizer::Impl::find(std::vector<Digits50> point, 
         refuse_evaluation(numbers.report, diagnostics);
         return std::nullopt;
     }
-    const Vector50 units = units_of(numbers);
+    const Column50 units = units_of(numbers);
 
     // --- independent variations, ignorable ones
     Dependence dependence;
@@ -502,7 +502,7 @@ std::vector<Digits50> Linearizer::Impl::reduced_rate(const LinearSystem& system,
     const auto same = [](const Variation& a, const Variation& b) {
         return a.kind == b.kind && a.index == b.index && a.axis == b.axis;
     };
-    Vector50 along = Vector50::Zero(at_index(2 * nu));
+    Column50 along = Column50::Zero(at_index(2 * nu));
     for (std::size_t k = 0; k < 2 * nu; ++k)
         if (same(motion_.variations()[k], variable)) along(at_index(k)) = step;
     const MotionNumbers reference = motion_.at(system.point);

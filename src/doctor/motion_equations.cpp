@@ -193,9 +193,9 @@ void MotionEquations::find_kinks(ProgramSpec& spec, std::vector<NodeId> roots) {
     spec.outputs.push_back(std::move(group));
 }
 
-Vector50 MotionEquations::vector(const std::string& name) const {
+Column50 MotionEquations::vector(const std::string& name) const {
     const auto values = workspace_->output(name);
-    Vector50 out(at_index(values.size()));
+    Column50 out(at_index(values.size()));
     for (std::size_t i = 0; i < values.size(); ++i) out(at_index(i)) = values[i];
     return out;
 }
@@ -274,7 +274,7 @@ MotionNumbers MotionEquations::at(std::span<const Digits50> point) {
     return out;
 }
 
-void MotionEquations::move(std::vector<Digits50>& point, const Vector50& step) const {
+void MotionEquations::move(std::vector<Digits50>& point, const Column50& step) const {
     const Model& m = *d_.model;
     std::vector<std::array<Digits50, 3>> turns(m.frames.size());
     std::vector<bool> turned(m.frames.size(), false);

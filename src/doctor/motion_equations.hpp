@@ -18,16 +18,16 @@
 namespace appell {
 
 using Matrix50 = Eigen::Matrix<Digits50, Eigen::Dynamic, Eigen::Dynamic>;
-using Vector50 = Eigen::Matrix<Digits50, Eigen::Dynamic, 1>;
+using Column50 = Eigen::Matrix<Digits50, Eigen::Dynamic, 1>;
 
 struct MotionNumbers {
     EvalReport report;
     bool finite = false;
-    Vector50 speed_rates;  // u'
-    Vector50 rates;        // of the configuration: q' and w
-    Vector50 phi, psi;     // position rows; all rows on velocities
-    Vector50 multipliers, actuators;
-    Vector50 kinks;          // arguments of sign, abs and their like
+    Column50 speed_rates;  // u'
+    Column50 rates;        // of the configuration: q' and w
+    Column50 phi, psi;     // position rows; all rows on velocities
+    Column50 multipliers, actuators;
+    Column50 kinks;          // arguments of sign, abs and their like
     Matrix50 R_z, R_x, R_w;  // columns of R_z: u' first
     Matrix50 G;              // rates by configuration and speeds
     Matrix50 P;              // position rows by configuration
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] bool rows_depend_on_inputs() const { return rows_depend_on_inputs_; }
 
     // q and u of a point moved along the variations; quaternions by a turn
-    void move(std::vector<Digits50>& point, const Vector50& step) const;
+    void move(std::vector<Digits50>& point, const Column50& step) const;
     void normalise(std::vector<Digits50>& point) const;
     // values by symbol of the graph, for what is decided with doubles
     [[nodiscard]] std::vector<double> values(std::span<const Digits50> point) const;
@@ -77,7 +77,7 @@ private:
                          std::span<const SymbolId> variables);
     void find_kinks(ProgramSpec& spec, std::vector<NodeId> roots);
     [[nodiscard]] Matrix50 matrix(const std::string& name, const Entries& entries) const;
-    [[nodiscard]] Vector50 vector(const std::string& name) const;
+    [[nodiscard]] Column50 vector(const std::string& name) const;
     [[nodiscard]] Matrix50 by_configuration(const Matrix50& by_q, std::span<const Digits50> point) const;
 
     const ConstrainedDynamics d_;

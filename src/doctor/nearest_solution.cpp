@@ -13,15 +13,18 @@ namespace {
 constexpr int k_most_iterations = 120;
 constexpr double k_solved = 1e-12;      // scaled residual
 constexpr double k_follows = 1e-9;      // singular values below, relative to the largest, belong to equations that follow
-constexpr double k_longest_step = 0.5;  // of the size of the state: farther away the linear model says nothing
+constexpr double k_longest_step = 0.5;  // in sizes of the unknowns: farther away the linear model says nothing
 
 }  // namespace
 
 NearestSolution::NearestSolution(Graph& g, std::vector<NodeId> equations, std::vector<SymbolId> inputs,
                                  std::span<const SymbolId> unknowns)
     : equations_(equations.size()) {
-    for (const SymbolId u : unknowns)
+    for (const SymbolId u : unknowns) {
         unknowns_.push_back(static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), u) - inputs.begin()));
+        kinds_.push_back(g.symbol(u).kind);
+    }
+    sizes_.resize(unknowns_.size(), 1.0);
     entries_ = jacobian(g, equations, unknowns).entries;
     std::vector<NodeId> slopes;
     for (const SparseEntry& e : entries_) slopes.push_back(e.value);
@@ -34,15 +37,28 @@ bool NearestSolution::evaluate(std::span<const double> values) {
     return workspace_->run().status == EvalStatus::ok;
 }
 
+// coordinates, speeds and others are of different units: each kind has its size
+void NearestSolution::measure(std::span<const double> values) {
+    const auto size_of = [&](SymbolKind kind) {
+        double size = 1e-3;
+        for (std::size_t i = 0; i < unknowns_.size(); ++i)
+            if (kinds_[i] == kind) size = std::max(size, std::abs(values[unknowns_[i]]));
+        return size;
+    };
+    const double q = size_of(SymbolKind::coordinate), u = size_of(SymbolKind::speed);
+    for (std::size_t i = 0; i < unknowns_.size(); ++i)
+        sizes_[i] = kinds_[i] == SymbolKind::coordinate ? q : kinds_[i] == SymbolKind::speed ? u : 1;
+}
+
 double NearestSolution::residual(std::span<const double> values) {
     if (!evaluate(values)) return std::numeric_limits<double>::infinity();
+    measure(values);
     const auto r = workspace_->output("r"), J = workspace_->output("J");
-    double scale = 1e-3;
-    for (const std::size_t u : unknowns_) scale = std::max(scale, std::abs(values[u]));
-    std::vector<double> size(equations_, 0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) size[entries_[i].row] = std::max(size[entries_[i].row], std::abs(J[i]));
+    std::vector<double> scale(equations_, 0);
+    for (std::size_t i = 0; i < entries_.size(); ++i) scale[entries_[i].row] += std::abs(J[i]) * sizes_[entries_[i].column];
     double worst = 0;
-    for (std::size_t i = 0; i < equations_; ++i) worst = std::max(worst, std::abs(r[i]) / (scale * std::max(size[i], scale)));
+    for (std::size_t i = 0; i < equations_; ++i)
+        if (r[i] != 0) worst = std::max(worst, std::abs(r[i]) / std::max(scale[i], 1e-300));
     return worst;
 }
 
@@ -56,12 +72,13 @@ std::optional<std::vector<double>> NearestSolution::solve(std::span<const double
         if (!std::isfinite(worst)) return std::nullopt;
         const auto residuals = workspace_->output("r"), slopes = workspace_->output("J");
         if (worst < k_solved) return values;
+        // unknowns in their sizes, rows of unit length: the rank is decided free of units
         J.setZero();
-        for (std::size_t i = 0; i < entries_.size(); ++i) J(entries_[i].row, entries_[i].column) = slopes[i];
-        for (Eigen::Index i = 0; i < m; ++i) r(i) = residuals[static_cast<std::size_t>(i)];
-        // rows of unit length, so that the rank is decided free of units
+        for (std::size_t i = 0; i < entries_.size(); ++i)
+            J(entries_[i].row, entries_[i].column) = slopes[i] * sizes_[entries_[i].column];
         for (Eigen::Index i = 0; i < m; ++i) {
             const double length = J.row(i).norm();
+            r(i) = residuals[static_cast<std::size_t>(i)];
             if (length > 0) {
                 J.row(i) /= length;
                 r(i) /= length;
@@ -71,15 +88,13 @@ std::optional<std::vector<double>> NearestSolution::solve(std::span<const double
         decomposition.setThreshold(k_follows);
         decomposition.compute(J);
         Eigen::VectorXd step = decomposition.solve(-r);
-        double size = 1e-3;
-        for (const std::size_t u : unknowns_) size = std::max(size, std::abs(values[u]));
         const double length = step.norm();
         if (!std::isfinite(length)) return std::nullopt;
-        if (length > k_longest_step * size) step *= k_longest_step * size / length;
-        for (std::size_t i = 0; i < unknowns_.size(); ++i) values[unknowns_[i]] += step(static_cast<Eigen::Index>(i));
+        if (length > k_longest_step) step *= k_longest_step / length;
+        for (std::size_t i = 0; i < unknowns_.size(); ++i) values[unknowns_[i]] += sizes_[i] * step(static_cast<Eigen::Index>(i));
     }
     // a double root: half of the digits, and the residual is the square of what is missing
-    return residual(values) < 1e-10 ? std::optional(values) : std::nullopt;
+    return residual(values) < 1e-7 ? std::optional(values) : std::nullopt;
 }
 
 }  // namespace appell

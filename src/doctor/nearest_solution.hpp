@@ -25,9 +25,12 @@ public:
 
 private:
     bool evaluate(std::span<const double> values);
+    void measure(std::span<const double> values);
 
     std::size_t equations_;
     std::vector<std::size_t> unknowns_;  // places in the inputs
+    std::vector<SymbolKind> kinds_;      // of the unknowns
+    std::vector<double> sizes_;          // of the unknowns: that of the largest of their kind
     std::vector<SparseEntry> entries_;   // of the jacobian
     Program program_;
     std::optional<Workspace<double>> workspace_;

@@ -6,6 +6,7 @@
 #include "expr/dependence.hpp"
 #include "expr/linear_split.hpp"
 #include "expr/substitute.hpp"
+#include "expr/sweep.hpp"
 #include "tape/zero_test.hpp"
 
 namespace appell {
@@ -18,6 +19,20 @@ std::vector<SymbolId> speed_symbols(const Model& m) {
     std::vector<SymbolId> out;
     for (const Speed& s : m.speeds) out.push_back(s.u);
     return out;
+}
+
+// second derivatives of these vanish on every piece and say nothing
+bool piecewise(const Graph& g, NodeId phi) {
+    Sweep sweep;
+    for (const NodeId node : sweep.collect(g, std::span(&phi, 1))) switch (g.op(node)) {
+            case Op::Abs:
+            case Op::Sign:
+            case Op::Min:
+            case Op::Max:
+            case Op::If: return true;
+            default: break;
+        }
+    return false;
 }
 
 // A matrix of expressions beside its values at two samples: the values decide what is zero, the expressions are what is built.
@@ -45,6 +60,10 @@ AffineRows affine_rows(const ConstrainedDynamics& d) {
             out.rows.push_back(i);
             out.a.push_back(std::move(a));
             out.c.push_back(split.remainders.front());
+            continue;
+        }
+        if (piecewise(g, phi)) {
+            out.nonlinear.push_back(i);
             continue;
         }
         // written so that it looks nonlinear, such as (u1 + u2)^2 - (u1 - u2)^2 - 4 u1 u2 + u1: the second derivatives decide

@@ -139,9 +139,12 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
         if (status != EvalStatus::ok && status != EvalStatus::inconsistent_rows) continue;
         ++evaluated;
         const auto rate = workspace.output("rates"), value = workspace.output("values");
+        // energies and momenta of the model, whatever its units are
+        Digits50 size(0);
+        for (const Digits50& v : value) size = std::max(size, Digits50(abs(v)));
         for (std::size_t i = 0; i < values.size(); ++i) {
-            constant[i] = constant[i] && abs(rate[i]) <= k_zero * (Digits50(1) + abs(value[i]));
-            trivial[i] = trivial[i] && abs(value[i]) <= k_zero;
+            constant[i] = constant[i] && abs(rate[i]) <= k_zero * (size + abs(value[i]));
+            trivial[i] = trivial[i] && abs(value[i]) <= k_zero * size;
         }
     }
     out.decided = evaluated > 0;
@@ -158,7 +161,7 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
     for (const Load& load : m.loads) {
         const bool potential = std::holds_alternative<GravityLoad>(load.what) || std::holds_alternative<SpringLoad>(load.what) ||
                                std::holds_alternative<PotentialLoad>(load.what);
-        if (!potential) out.reasons.push_back(fmt::format("`{}` has no potential", load.text));
+        if (!potential) out.reasons.push_back(fmt::format("`{}` is no part of V", load.text));
     }
     // members of a family have the same load
     std::vector<std::string> once;

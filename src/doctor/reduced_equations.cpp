@@ -176,7 +176,7 @@ void keep_ignorable(const Dependence& dependence, const Matrix50& A, Indices& ig
 }
 
 Indices find_ignorable(MotionEquations& motion, const Dependence& dependence, const std::vector<Digits50>& point,
-                       const Vector50& units, std::uint64_t seed, std::size_t& rank) {
+                       const Column50& units, std::uint64_t seed, std::size_t& rank) {
     Indices ignorable;
     const std::size_t nu = motion.speeds(), nq = motion.coordinates();
     for (std::size_t k = 0; k < dependence.independent.size(); ++k)
@@ -192,7 +192,7 @@ Indices find_ignorable(MotionEquations& motion, const Dependence& dependence, co
     double spread = 1;
     for (int tried = 0; tried < 24 && found < 3; ++tried, spread *= found == 0 ? 0.7 : 1) {
         std::vector<Digits50> sample = point;
-        Vector50 step(at_index(2 * nu));
+        Column50 step(at_index(2 * nu));
         for (std::size_t k = 0; k < 2 * nu; ++k) step(at_index(k)) = spread * random.symmetric() * (k < nu ? q_size : u_size);
         motion.move(sample, step);
         const TrimSearch on_rows = search(motion, sample, rows, units);

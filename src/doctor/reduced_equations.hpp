@@ -36,7 +36,7 @@ void keep_ignorable(const Dependence& dependence, const Matrix50& A, std::vector
 // Coordinates and turns that the reduced equations do not contain at random states near the point, parameters as they are; none
 // where no such state is found. `rank`: of the rows on velocities there.
 [[nodiscard]] std::vector<std::size_t> find_ignorable(MotionEquations& motion, const Dependence& dependence,
-                                                      const std::vector<Digits50>& point, const Vector50& units,
+                                                      const std::vector<Digits50>& point, const Column50& units,
                                                       std::uint64_t seed, std::size_t& rank);
 
 [[nodiscard]] Matrix50 columns_of(const Matrix50& m, const std::vector<std::size_t>& columns);

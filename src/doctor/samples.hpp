@@ -11,7 +11,7 @@ namespace appell {
 
 struct Samples {
     std::vector<SymbolId> symbols;              // what a state lists: t, q, u, parameters, inputs
-    std::vector<std::vector<Digits50>> states;  // at each the rows hold to 1e-40
+    std::vector<std::vector<Digits50>> states;  // at each the rows hold to 1e-40; parameters as the model has them
     std::vector<Digits50> start;                // the start values, on the constraints to round-off of doubles
 
     [[nodiscard]] std::size_t size() const { return states.size(); }

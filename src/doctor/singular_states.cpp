@@ -69,11 +69,35 @@ public:
             DenseRank(evaluate<Digits50>(g_, entries, samples_.values(g_, samples_.start)), m_.speeds.size(), k_start_zero)
                 .rank();
         minors(out);
-        if (!out.never) search(out, options);
+        if (!out.never && out.start_rank == out.rank) search(out, options);
         return out;
     }
 
 private:
+    // slow convergence may end near a state where nothing is lost
+    bool loses_rank(std::span<const double> state, std::size_t rank) {
+        std::vector<NodeId> entries;
+        for (const std::vector<NodeId>& row : a_) entries.insert(entries.end(), row.begin(), row.end());
+        const std::vector<Digits50> inputs(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(samples_.symbols.size()));
+        const std::vector<Digits50> numbers = evaluate<Digits50>(g_, entries, samples_.values(g_, inputs));
+        const bool finite = std::all_of(numbers.begin(), numbers.end(), [](const Digits50& x) { return is_finite(x); });
+        if (!finite) return false;
+        // rows as long as at the first sample: one that has become nothing must not be scaled up to a row
+        const std::vector<Digits50> usual = samples_.evaluate(g_, entries, 0);
+        std::vector<Digits50> scaled = numbers;
+        const std::size_t n = m_.speeds.size();
+        for (std::size_t i = 0; i < a_.size(); ++i) {
+            Digits50 largest(0), here(0);
+            for (std::size_t j = 0; j < n; ++j) {
+                largest = std::max(largest, Digits50(abs(usual[i * n + j])));
+                here = std::max(here, Digits50(abs(numbers[i * n + j])));
+            }
+            if (here < Digits50(1e-4) * largest)
+                for (std::size_t j = 0; j < n; ++j) scaled[i * n + j] = 0;
+        }
+        return DenseRank(std::move(scaled), n, Digits50(1e-4)).rank() < rank;
+    }
+
     // Blocks that can not lose rank are passed over. Of several blocks that can, each has its own set; the first is printed.
     void minors(SingularStates& out) {
         bool any = false;
@@ -97,7 +121,7 @@ private:
                     if (chosen[c]) pick.push_back(columns[c]);
                 const NodeId minor = small_determinant(g_, a_, block, pick);
                 if (depends_on_no_state(minor)) {
-                    if (!vanishes_identically(g_, minor)) never = true;
+                    if (abs(samples_.evaluate(g_, std::span(&minor, 1), 0).front()) > Digits50(1e-30)) never = true;
                 } else {
                     found.push_back(minor);
                 }
@@ -178,7 +202,7 @@ private:
             }
             for (std::size_t i = 0; i < weights.size(); ++i) from[start.size() + i] /= std::sqrt(norm);
             const auto state = solver.solve(from);
-            if (!state) continue;
+            if (!state || !loses_rank(*state, out.rank)) continue;
             double distance = 0;
             for (std::size_t i = 0; i < states; ++i)
                 distance += std::pow(((*state)[1 + i] - start[1 + i]) / (i < m_.coordinates.size() ? q_size : u_size), 2);
@@ -208,6 +232,8 @@ private:
             const std::vector<bool> there = test.holds(other);
             for (std::size_t i = 0; i < there.size(); ++i) elsewhere[i] = elsewhere[i] || there[i];
         }
+        const std::vector<bool> at_start = test.holds(start);
+        for (std::size_t i = 0; i < at_start.size(); ++i) elsewhere[i] = elsewhere[i] || at_start[i];
         out.special = descriptions(test, here, elsewhere, 3);
     }
 

@@ -86,10 +86,13 @@ SpecialStateTest::~SpecialStateTest() = default;
 std::vector<bool> SpecialStateTest::holds(std::span<const double> state) {
     std::copy(state.begin(), state.end(), evaluation_->workspace->inputs().begin());
     (void)evaluation_->workspace->run();
-    double size = 1e-3;
-    for (std::size_t i = 0; i < state.size(); ++i)
-        if (evaluation_->kinds[i] == SymbolKind::coordinate || evaluation_->kinds[i] == SymbolKind::speed)
-            size = std::max(size, std::abs(state[i]));
+    // the smaller of the sizes of coordinates and speeds: their units may differ by orders
+    double q = 1e-3, u = 1e-3;
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        if (evaluation_->kinds[i] == SymbolKind::coordinate) q = std::max(q, std::abs(state[i]));
+        if (evaluation_->kinds[i] == SymbolKind::speed) u = std::max(u, std::abs(state[i]));
+    }
+    const double size = std::min(q, u);
     const auto values = evaluation_->workspace->output("v");
     std::vector<bool> out;
     std::size_t place = 0;

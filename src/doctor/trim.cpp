@@ -18,14 +18,14 @@ const Digits50& rank_bar() {
 }
 
 struct Linearised {
-    Vector50 error;  // by equation
+    Column50 error;  // by equation
     Matrix50 slope;  // equations by variations
 };
 
 Linearised linearise(const MotionEquations& equations, const MotionNumbers& at, std::span<const Digits50> point,
                      const std::vector<TrimEquation>& wanted) {
     const auto nu = at_index(equations.speeds());
-    Linearised out{Vector50::Zero(at_index(wanted.size())), Matrix50::Zero(at_index(wanted.size()), 2 * nu)};
+    Linearised out{Column50::Zero(at_index(wanted.size())), Matrix50::Zero(at_index(wanted.size()), 2 * nu)};
     const bool accelerations =
         std::any_of(wanted.begin(), wanted.end(), [](const TrimEquation& e) { return e.kind == TrimEquation::Kind::speed_rate; });
     SpeedRateSlopes slopes;
@@ -78,22 +78,22 @@ SpeedRateSlopes speed_rate_slopes(const MotionNumbers& at, const Matrix50& direc
     return out;
 }
 
-Vector50 units_of(const MotionNumbers& at) {
+Column50 units_of(const MotionNumbers& at) {
     const Eigen::Index nu = at.speed_rates.size();
-    Vector50 inertia(2 * nu);
+    Column50 inertia(2 * nu);
     inertia.head(nu) = (at.Y.transpose() * at.M * at.Y).diagonal();
     inertia.tail(nu) = at.M.diagonal();
     Digits50 lightest(0);
     for (Eigen::Index i = 0; i < 2 * nu; ++i)
         if (inertia(i) > 0 && (lightest == 0 || inertia(i) < lightest)) lightest = inertia(i);
-    Vector50 out(2 * nu);
+    Column50 out(2 * nu);
     for (Eigen::Index i = 0; i < 2 * nu; ++i)
         out(i) = lightest == 0 ? Digits50(1) : Digits50(1 / sqrt(Digits50(inertia(i) > 0 ? inertia(i) : lightest)));
     return out;
 }
 
 TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, const std::vector<TrimEquation>& wanted,
-                  const Vector50& units, const std::vector<std::size_t>& free) {
+                  const Column50& units, const std::vector<std::size_t>& free) {
     TrimSearch out;
     out.numbers = equations.at(point);
     if (!out.numbers.finite) {
@@ -119,7 +119,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         return size;
     };
     bool close = false;
-    Vector50 weight;  // of the equations
+    Column50 weight;  // of the equations
     for (int iteration = 0; iteration < 80; ++iteration) {
         const Linearised at = linearise(equations, out.numbers, point, wanted);
         Matrix50 J(at.slope.rows(), at_index(columns.size()));
@@ -141,7 +141,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
                 }
             }
         }
-        const Vector50 error = at.error.cwiseProduct(weight);
+        const Column50 error = at.error.cwiseProduct(weight);
         J = Matrix50(weight.asDiagonal() * J);
         Eigen::Index worst = 0;
         const Digits50 missed = error.cwiseAbs().maxCoeff(&worst);
@@ -160,12 +160,12 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         const Digits50 damping = std::min(Digits50(error.norm()), Digits50(J.norm() / 100));
         Matrix50 damped(J.rows() + J.cols(), J.cols());
         damped << J, Matrix50(Matrix50::Identity(J.cols(), J.cols()) * damping);
-        Vector50 right = Vector50::Zero(damped.rows());
+        Column50 right = Column50::Zero(damped.rows());
         right.head(J.rows()) = -error;
         Eigen::CompleteOrthogonalDecomposition<Matrix50> decomposition(damped.rows(), damped.cols());
         decomposition.setThreshold(Digits50("1e-45"));
         decomposition.compute(damped);
-        const Vector50 reduced = decomposition.solve(right);
+        const Column50 reduced = decomposition.solve(right);
         if (reduced.norm() <= size * Digits50(1e-45)) {  // at round-off, or at the nearest that there is
             out.converged = missed <= size * Digits50(1e-35);
             return out;
@@ -176,7 +176,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         Digits50 share(1);
         bool better = false;
         for (int halving = 0; halving < 40 && !better; ++halving, share /= 2) {
-            Vector50 step = Vector50::Zero(units.size());
+            Column50 step = Column50::Zero(units.size());
             for (std::size_t k = 0; k < columns.size(); ++k)
                 step(at_index(columns[k])) = reduced(at_index(k)) * units(at_index(columns[k])) * share;
             point = before;
@@ -184,7 +184,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
             equations.normalise(point);
             MotionNumbers next = equations.at(point);
             if (!next.finite) continue;
-            const Vector50 now = linearise(equations, next, point, wanted).error.cwiseProduct(weight);
+            const Column50 now = linearise(equations, next, point, wanted).error.cwiseProduct(weight);
             better = now.squaredNorm() < merit || close;
             if (better) out.numbers = std::move(next);
         }

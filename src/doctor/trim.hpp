@@ -34,10 +34,10 @@ struct SpeedRateSlopes {
 [[nodiscard]] SpeedRateSlopes speed_rate_slopes(const MotionNumbers& numbers, const Matrix50& directions);
 
 // what stands for one unit of each variation: 1/sqrt of its inertia
-[[nodiscard]] Vector50 units_of(const MotionNumbers& numbers);
+[[nodiscard]] Column50 units_of(const MotionNumbers& numbers);
 
 // Moves the point along the variations `free` (all: empty) until the equations hold to 1e-40 of the size of their terms.
 [[nodiscard]] TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, const std::vector<TrimEquation>& wanted,
-                                const Vector50& units, const std::vector<std::size_t>& free = {});
+                                const Column50& units, const std::vector<std::size_t>& free = {});
 
 }  // namespace appell

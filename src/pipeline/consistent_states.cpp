@@ -92,7 +92,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     const bool wide = size <= options.largest_wide;
     const std::size_t wanted = size <= options.largest ? options.states : std::min<std::size_t>(options.states, 5);
     const StartRanks ranks = ranks_at(lowered.motion, m.run.from, start);
-    Refinement refinement(lowered.motion, ranks);
+    Refinement refinement(lowered.motion, ranks), free_refinement(lowered.motion, {});
     // typical sizes: a coordinate moves by a fraction of itself and of the others
     double q_size = 0.1, u_size = 1;
     for (std::size_t i = 0; i < nq; ++i) q_size = std::max(q_size, 0.3 * std::abs(lowered.x0[i]));
@@ -104,7 +104,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         // a start on constraints that are hidden has a rank of its own: then the generic one
         const bool any_rank = out.rough.empty() && (start.empty() || out.tried > options.tries / 20);
         // a parameter that is zero would hide every term it stands in
-        for (std::size_t i = 0; i < m.parameters.size(); ++i) {
+        for (std::size_t i = 0; i < m.parameters.size() && options.vary_parameters; ++i) {
             const double given = lowered.motion.parameters[i], factor = random.symmetric();
             motion.parameters[i] = given != 0 ? given * std::exp2(factor) : failed < 80 ? factor : 0;
         }
@@ -136,7 +136,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         if (!any_rank && report.rank != out.rank) continue;
         if (wide) {
             std::vector<Digits50> exact(inputs.begin(), inputs.end());
-            if (!refinement.refine(exact)) continue;
+            if (!(any_rank ? free_refinement : refinement).refine(exact)) continue;
             for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<double>(exact[i]);
             out.exact.push_back(std::move(exact));
         }

@@ -14,6 +14,7 @@ struct CertificateOptions {
     std::size_t states = 100;
     std::size_t tries = 10'000;
     std::uint64_t seed = 1;
+    bool vary_parameters = true;  // what holds for these values alone is no identity; but the model has these values
     // the dense formulations cost the cube of speeds + rows: beyond these sizes without fifty digits, and without a certificate
     std::size_t largest_wide = 24;
     std::size_t largest = 120;

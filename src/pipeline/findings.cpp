@@ -17,7 +17,8 @@ void hidden_constraints(Diagnostics& diagnostics, const ConstrainedDynamics& d, 
         const std::size_t row = all.rows[i];
         if (!all.holonomic[i] || d.rows[row].level == Level::position) continue;
         std::string found;
-        if (!all.found.empty()) found = fmt::format("{} stays constant", to_text(d.graph(), all.found.front()));
+        if (all.found.size() == 1 && all.hidden() == 1)
+            found = fmt::format("{} stays constant", to_text(d.graph(), all.found.front()));
         diagnostics.add({Code::W1004, span_of(d, row),
                          fmt::format("constraint {} on velocities is holonomic{}", d.rows[row].name,
                                      all.alone[i] ? "" : " together with the others"),
@@ -58,9 +59,11 @@ void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& d
 
 void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Diagnosis& diagnosis) {
     if (diagnosis.integrability) hidden_constraints(diagnostics, d, *diagnosis.integrability);
-    for (const LinearRow& row : diagnosis.factors.rows)
+    for (const LinearRow& row : diagnosis.factors.rows) {
+        if (row.truth == LinearTruth::contradicts) continue;
         diagnostics.add({Code::W1007, span_of(d, row.row), row.sentence, "", "a constraint that is nonlinear in truth",
-                         "write the linear constraint instead: it stays regular where this one does not"});
+                         row.truth == LinearTruth::follows ? "leave it out" : "write the linear constraint instead"});
+    }
     for (const ImplicationFinding& f : diagnosis.implications) {
         const Implication& statement = d.model->implications[f.implication];
         if (f.verdict == Verdict::undecided)

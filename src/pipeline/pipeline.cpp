@@ -99,7 +99,16 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     // beyond the largest size states serve the claims alone
     if (out.speeds + derivation.dynamics->rows.size() > certificate.largest && m.claims.empty()) certificate.states = 0;
     const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start, certificate);
-    out.diagnosis = diagnose(*derivation.dynamics, doctor_samples(*derivation.dynamics, *lowered, states, summary.x_start));
+    CertificateOptions own = certificate;
+    own.states = std::min<std::size_t>(certificate.states, 30);
+    own.vary_parameters = false;
+    const Samples varied = doctor_samples(*derivation.dynamics, *lowered, states, summary.x_start);
+    const Samples samples =
+        varied.size() == 0
+            ? varied
+            : doctor_samples(*derivation.dynamics, *lowered,
+                             random_consistent_states(*derivation.dynamics, *lowered, summary.x_start, own), summary.x_start);
+    out.diagnosis = diagnose(*derivation.dynamics, samples, varied);
     add_findings(derivation.diagnostics, *derivation.dynamics, out.diagnosis);
     out.vanishing = vanishing_velocities(*derivation.dynamics, *lowered, states);
     add_vanishing(derivation.diagnostics, out.vanishing);

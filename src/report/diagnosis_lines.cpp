@@ -1,5 +1,7 @@
 #include "report/diagnosis_lines.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -38,7 +40,9 @@ std::string kind_of_row(const Diagnosis& diagnosis, const RowClass& row) {
     } else if (row.level == Level::position) {
         words.emplace_back("holonomic");
     } else if (row.linearity == Linearity::nonlinear) {
-        words.emplace_back("nonlinear nonholonomic");
+        const bool linear = std::any_of(diagnosis.factors.rows.begin(), diagnosis.factors.rows.end(),
+                                        [&](const LinearRow& r) { return r.row == row.row; });
+        words.emplace_back(linear ? "nonlinear as written" : "nonlinear nonholonomic");
     } else {
         std::string word = "linear in the velocities";
         if (diagnosis.integrability) {
@@ -67,7 +71,7 @@ std::string state_text(const std::vector<std::pair<std::string, double>>& state)
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void integrability_lines(const Graph& g, const Integrability& all, std::vector<DiagnosisLine>& out) {
+void integrability_lines(const Graph& g, const Integrability& all, bool nonlinear, std::vector<DiagnosisLine>& out) {
     const std::string space = all.time ? "configurations and time" : "configurations";
     std::string sentence =
         fmt::format("the linear rows leave a distribution that grows ({}) under brackets in {} dimensions of {}",
@@ -75,7 +79,8 @@ void integrability_lines(const Graph& g, const Integrability& all, std::vector<D
     if (!all.decided)
         sentence += "; the brackets became too large to go on";
     else if (all.integrals == 0)
-        sentence += ": every configuration can be reached, no holonomic constraint is among them";
+        sentence += all.time || nonlinear ? ": no holonomic constraint is among them"
+                                          : ": every configuration can be reached, no holonomic constraint is among them";
     else if (all.hidden() == 0)
         sentence += fmt::format(": {} stated, none hidden", plural(all.stated, "holonomic constraint"));
     else
@@ -101,9 +106,10 @@ void singular_lines(const ConstrainedDynamics& d, const SingularStates& s, std::
         std::vector<std::string> texts;
         for (const NodeId node : s.vanishing) texts.push_back(to_text(g, node));
         out.push_back({"rank", texts.size() == 1
-                                   ? fmt::format("rank is lost where {} = 0", texts.front())
-                                   : fmt::format("rank is lost where all of these vanish: {}", fmt::join(texts, "; "))});
+                                   ? fmt::format("rank is lost only where {} = 0", texts.front())
+                                   : fmt::format("rank is lost only where all of these vanish: {}", fmt::join(texts, "; "))});
     }
+    if (s.start_rank < s.rank) return;
     if (s.found) {
         std::vector<std::string> names;
         for (const std::size_t row : s.weak) names.push_back(row_name(d.rows[row]));
@@ -167,7 +173,11 @@ std::vector<DiagnosisLine> diagnosis_lines(const ConstrainedDynamics& d, const D
     if (!same) out.push_back({"counts", fmt::format("at the start: {}", counts_sentence(diagnosis.start))});
     for (const RowClass& row : diagnosis.rows)
         out.push_back({fmt::format("constraint {}", d.rows[row.row].name), kind_of_row(diagnosis, row)});
-    if (diagnosis.integrability) integrability_lines(d.graph(), *diagnosis.integrability, out);
+    if (diagnosis.integrability) {
+        const bool nonlinear = std::any_of(diagnosis.rows.begin(), diagnosis.rows.end(),
+                                           [](const RowClass& row) { return row.linearity == Linearity::nonlinear; });
+        integrability_lines(d.graph(), *diagnosis.integrability, nonlinear, out);
+    }
     for (const LinearRow& row : diagnosis.factors.rows) out.push_back({"linear in truth", row.sentence});
     for (const LinearTogether& rows : diagnosis.factors.together) out.push_back({"linear in truth", rows.sentence});
     for (const std::string& sentence : diagnosis.redundancy.sentences) out.push_back({"redundancy", sentence});

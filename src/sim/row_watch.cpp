@@ -40,6 +40,7 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity) : velocity_(veloci
     state_.resize(motion.states());
     other_state_.resize(motion.states());
     x_before_.resize(motion.states());
+    q_sizes_.resize(motion.coordinates, 0.0);
     for (Sample* s : {&before_, &after_, &end_, &middle_, &trial_, &other_trial_}) {
         s->rows.resize(motion.velocity_rows * columns_);
         s->directions.resize(motion.velocity_rows > 1 ? s->rows.size() : 0);
@@ -130,8 +131,8 @@ bool RowWatch::turned_over(const Sample& a, const Sample& b) {
 
 void RowWatch::grow(std::span<const double> x) {
     const std::size_t nq = x.size() - columns_;
-    for (std::size_t i = 0; i < x.size(); ++i)
-        (i < nq ? q_size_ : u_size_) = std::max(i < nq ? q_size_ : u_size_, std::abs(x[i]));
+    for (std::size_t i = 0; i < nq; ++i) q_sizes_[i] = std::max(q_sizes_[i], std::abs(x[i]));
+    for (std::size_t i = nq; i < x.size(); ++i) u_size_ = std::max(u_size_, std::abs(x[i]));
 }
 
 RowFinding RowWatch::start(double t, std::span<const double> x) {
@@ -145,10 +146,12 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     // every coordinate and every speed moved by a part of the largest one; where all are zero, by a part of one: any size will do
     // to see that a gradient which is zero here is not zero there
     grow(x);
-    if (q_size_ == 0) q_size_ = 1;
+    const double largest = q_sizes_.empty() ? 0 : *std::max_element(q_sizes_.begin(), q_sizes_.end());
+    std::fill(q_sizes_.begin(), q_sizes_.end(), largest == 0 ? 1.0 : largest);
     if (u_size_ == 0) u_size_ = 1;
-    const RowFinding found = look_around(t, x, 0.3, k_no_gradient, k_over);
-    q_size_ = u_size_ = 0;
+    const RowFinding found = look_around(t, x, 0.3, 0.3, k_no_gradient, k_over);
+    std::fill(q_sizes_.begin(), q_sizes_.end(), 0.0);
+    u_size_ = 0;
     grow(x);
     std::swap(before_, middle_);
     std::copy(x.begin(), x.end(), x_before_.begin());
@@ -163,12 +166,12 @@ void RowWatch::accept(std::span<const double> x) {
 
 RowFinding RowWatch::near(double t, std::span<const double> x) {
     if (constraints() == 0) return {};
-    return look_around(t, x, k_near, k_collapse, k_large_turn);
+    return look_around(t, x, k_near, k_near, k_collapse, k_large_turn);
 }
 
-// At x and at states around, within a part of the largest coordinate and speed: a gradient much smaller than there, or of another
-// direction.
-RowFinding RowWatch::look_around(double t, std::span<const double> x, double part, double least, double turn) {
+// At x and at states around, within a part of each coordinate and of the largest speed: a gradient much smaller than there, or of
+// another direction. Coordinates differ in their units, and an angle is not to be moved by a part of a distance.
+RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_part, double part, double least, double turn) {
     take(middle_, velocity_.measure(t, x).evaluation);
     if (!middle_.known) return {};
     std::uint64_t random = 0x2545f4914f6cdd1dull;
@@ -178,7 +181,7 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, double par
         for (std::size_t i = 0; i < x.size(); ++i) {
             random = random * 6364136223846793005ull + 1442695040888963407ull;
             const double symmetric = 2 * (static_cast<double>(random >> 11) / 9007199254740992.0) - 1;
-            state_[i] = x[i] + part * symmetric * (i + columns_ < x.size() ? q_size_ : u_size_);
+            state_[i] = x[i] + symmetric * (i + columns_ < x.size() ? q_part * q_sizes_[i] : part * u_size_);
         }
         take(trial_, velocity_.measure(t, state_).evaluation);
         if (!comparable(trial_, middle_)) continue;
@@ -233,7 +236,7 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     // as far around as rest was missed
     const double part = std::max(k_near, 3 * least / u_size_);
-    const RowFinding found = look_around(t0 + place * h, other_state_, part, k_collapse, k_large_turn);
+    const RowFinding found = look_around(t0 + place * h, other_state_, 0, part, k_collapse, k_large_turn);
     std::swap(after_, end_);
     return found;
 }

@@ -67,7 +67,8 @@ private:
         return which == constraints() ? RowFinding{RowLoss::dependent, weakest_row_} : RowFinding{loss, first_row_[which]};
     }
     void grow(std::span<const double> x);
-    [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, double part, double least, double turn);
+    [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, double q_part, double part, double least,
+                                         double turn);
     [[nodiscard]] RowFinding look_along(Integrator& integrator);
     [[nodiscard]] RowFinding look_at_rest(Integrator& integrator);
     [[nodiscard]] RowFinding look_closely(Integrator& integrator);
@@ -81,7 +82,8 @@ private:
 
     Projector& velocity_;
     std::size_t columns_;
-    double q_size_ = 0, u_size_ = 0;      // the largest coordinate and the largest speed so far
+    std::vector<double> q_sizes_;         // of each coordinate, the largest so far
+    double u_size_ = 0;                   // of the largest speed
     std::vector<std::size_t> first_row_;  // by constraint, and the end
     std::size_t rank_ = 0;                // at the start
     bool together_ = false;               // several rows, all independent at the start: they are watched together, too

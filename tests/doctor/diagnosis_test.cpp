@@ -14,7 +14,7 @@ struct Diagnosed {
 };
 Diagnosed diagnosed(const std::string& text) {
     Diagnosed out{examined(text), {}};
-    if (out.model.samples.size() > 0) out.diagnosis = diagnose(out.model.dynamics(), out.model.samples);
+    if (out.model.samples.size() > 0) out.diagnosis = diagnose(out.model.dynamics(), out.model.samples, out.model.varied);
     EXPECT_TRUE(out.diagnosis.examined);
     return out;
 }
@@ -63,13 +63,17 @@ TEST(RankLoss, ClosedFormAndNearestState) {
     const Diagnosed pucks = diagnosed(gallery_text("perpendicular_pucks"));
     ASSERT_TRUE(pucks.diagnosis.singular->found);
     for (const auto& [name, value] : pucks.diagnosis.singular->state)
-        if (name.starts_with("u")) EXPECT_NEAR(value, 0, 1e-4) << name;
+        if (name.starts_with("u")) {
+            EXPECT_NEAR(value, 0, 1e-4) << name;
+        }
     // two rows that become dependent where the lines they follow are parallel
     const Diagnosed lines = diagnosed(on_lines({"x", "y", "z"}, "constraint a: x' + z*y' = 0\nconstraint b: x' - 2*y' = 0\n"));
     EXPECT_EQ(lines.diagnosis.singular->vanishing.size(), 1u);
     ASSERT_TRUE(lines.diagnosis.singular->found);
     for (const auto& [name, value] : lines.diagnosis.singular->state)
-        if (name == "z") EXPECT_NEAR(value, -2, 1e-8);
+        if (name == "z") {
+            EXPECT_NEAR(value, -2, 1e-8);
+        }
 }
 
 TEST(RankLoss, AppellHamel) {

@@ -83,6 +83,15 @@ TEST(Implication, WhatDoesNotFollowFails) {
     EXPECT_FALSE(verdict("imply distance, speeds => along except first_rests").as_stated);
 }
 
+TEST(Implication, ScalesTimeAndConstants) {
+    EXPECT_EQ(verdict("condition tiny: 1e-9*(dot(vel(P1), vel(P1)) - dot(vel(P2), vel(P2))) = 0\nimply distance, along => tiny")
+                  .verdict,
+              Verdict::holds);
+    EXPECT_EQ(verdict("condition tiny: 1e-9*(x1' - y1') = 0\nimply distance => tiny").verdict, Verdict::fails);
+    EXPECT_EQ(verdict("condition never: x1 - x1 = 1\nimply distance => never").verdict, Verdict::fails);
+    EXPECT_EQ(verdict("condition late: x1' = t*y1'\ncondition still: x1' = 0\nimply late => still").verdict, Verdict::fails);
+}
+
 TEST(Implication, CheckSaysSo) {
     Derivation d = derive_text(k_two_points + "imply distance, speeds => along\n");
     ASSERT_TRUE(check(d).has_value());

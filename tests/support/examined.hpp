@@ -8,13 +8,13 @@ namespace appell {
 
 struct Examined {
     Derivation derivation;
-    Samples samples;
+    Samples samples, varied;
 
     [[nodiscard]] const ConstrainedDynamics& dynamics() const { return *derivation.dynamics; }
 };
 
 inline Examined examined(const std::string& text, std::size_t states = 30) {
-    Examined out{derive_text(text), {}};
+    Examined out{derive_text(text), {}, {}};
     EXPECT_TRUE(out.derivation.ok()) << render(out.derivation.diagnostics, out.derivation.sources) << text;
     if (!out.derivation.ok()) return out;
     const auto lowered = lower_motion(out.dynamics(), {});
@@ -23,8 +23,13 @@ inline Examined examined(const std::string& text, std::size_t states = 30) {
     const std::vector<double> start = start_of(*lowered);
     CertificateOptions options;
     options.states = states;
-    out.samples =
-        doctor_samples(out.dynamics(), *lowered, random_consistent_states(out.dynamics(), *lowered, start, options), start);
+    const auto states_of = [&] {
+        return doctor_samples(out.dynamics(), *lowered, random_consistent_states(out.dynamics(), *lowered, start, options),
+                              start);
+    };
+    out.varied = states_of();
+    options.vary_parameters = false;
+    out.samples = states_of();
     EXPECT_GT(out.samples.size(), 2u) << text;
     return out;
 }
