@@ -213,7 +213,7 @@ private:
         std::vector<NodeId> nodes;
         for (TimeDerivative& along : along_)
             for (const NodeId term : terms) nodes.push_back(along(term));
-        Configurations configurations(g_, samples_, symbols_in(g_, nodes), bound_);
+        Configurations configurations(g_, samples_, dist_.variables, bound_);  // parameters are the samples' own
         std::vector<std::vector<Digits50>> rows;
         for (std::size_t k = 0; k < first + count && k < configurations.most(); ++k) {
             const std::vector<Digits50> values = configurations.values(k);
@@ -274,8 +274,10 @@ private:
     NodeId simple_number(const Digits50& x) {
         if (const auto fraction = as_fraction(x))
             return g_.div(g_.constant(static_cast<double>(fraction->first)), g_.constant(fraction->second));
-        const double near = static_cast<double>(x);
-        return abs(x - Digits50(near)) < Digits50(1e-30) ? g_.constant(near) : NodeId{};
+        const double near = static_cast<double>(x), inverse = static_cast<double>(Digits50(1 / x));
+        if (abs(x - Digits50(near)) < Digits50(1e-30)) return g_.constant(near);
+        return abs(Digits50(1 / x) - Digits50(inverse)) < Digits50(1e-30) ? g_.div(g_.constant(1), g_.constant(inverse))
+                                                                          : NodeId{};
     }
 
     void accept(NodeId F) {
