@@ -114,13 +114,7 @@ bool vanishes_along(const OnPlane& plane, const std::vector<Vector50>& direction
 std::vector<Vector50> hessian(const ConstrainedDynamics& d, const Samples& samples, std::span<const Digits50> state,
                               std::size_t row, const Vector50& u, const std::vector<Vector50>& S) {
     Graph& g = d.graph();
-    std::vector<NodeId> gradient;
-    std::vector<std::uint32_t> columns;
-    for (const SparseEntry& e : d.A.entries)
-        if (e.row == row) {
-            gradient.push_back(e.value);
-            columns.push_back(e.column);
-        }
+    const auto [gradient, columns] = gradient_entries(d, row);
     std::vector<SymbolId> speeds;
     for (const Speed& s : d.model->speeds) speeds.push_back(s.u);
     const SparseMatrix second = jacobian(g, gradient, speeds);

@@ -56,16 +56,20 @@ RowsAt::RowsAt(const ConstrainedDynamics& d, const Samples& samples, std::span<c
 
 double RowsAt::speed_size() const { return 1 + static_cast<double>(largest(u_)); }
 
+GradientEntries gradient_entries(const ConstrainedDynamics& d, std::size_t row) {
+    GradientEntries out;
+    for (const SparseEntry& e : d.A.entries)
+        if (e.row == row) {
+            out.values.push_back(e.value);
+            out.columns.push_back(e.column);
+        }
+    return out;
+}
+
 RowValue RowsAt::at(std::size_t row, std::span<const Digits50> u) const {
     std::vector<Digits50> values = values_;
     for (std::size_t i = 0; i < u.size(); ++i) values[d_.model->speeds[i].u.index()] = u[i];
-    std::vector<NodeId> roots;
-    std::vector<std::uint32_t> columns;
-    for (const SparseEntry& e : d_.A.entries)
-        if (e.row == row) {
-            roots.push_back(e.value);
-            columns.push_back(e.column);
-        }
+    auto [roots, columns] = gradient_entries(d_, row);
     const bool has_value = d_.rows[row].velocity.valid();
     if (has_value) roots.push_back(d_.rows[row].velocity);
     const std::vector<Digits50> found = evaluate<Digits50>(d_.graph(), roots, values);

@@ -31,6 +31,13 @@ struct RowValue {
     [[nodiscard]] bool finite() const;
 };
 
+// the gradient of one row by the speeds: what is not structurally zero
+struct GradientEntries {
+    std::vector<NodeId> values;
+    std::vector<std::uint32_t> columns;
+};
+[[nodiscard]] GradientEntries gradient_entries(const ConstrainedDynamics& dynamics, std::size_t row);
+
 // The rows at one state, whose speeds may be replaced. Rows of acceleration level have a gradient only.
 class RowsAt {
 public:

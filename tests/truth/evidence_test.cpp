@@ -4,21 +4,11 @@
 
 #include <set>
 
+#include "support/appell_hamel.hpp"
 #include "support/printed_reader.hpp"
 
 namespace appell {
 namespace {
-
-// 003 example 1: a nonlinear row, a linear row on velocities, a row on positions
-const std::string k_three_levels =
-    "system three_levels\nparam m = 1, M = 5, I = 2.5, rho = 5, a = 1, b = 0.5, z0 = 30, g = 9.81\n"
-    "coord theta = 0, phi = 0, x = 0, y = 0, z = 30\nspeed u1 = theta', u2 = phi', u3 = x', u4 = y', u5 = z'\n"
-    "start u1 = 1, u2 = 1, u3 = 1, u4 = 5, u5 = -0.5\n"
-    "frame A from N rotate theta about z\nframe W from A rotate phi about y\n"
-    "particle P mass m at O + x*N.x + y*N.y + z*N.z\n"
-    "body W frame W mass M center at O + x*N.x + y*N.y - rho*A.x + a*N.z inertia (I, I, I)\ngravity -g*N.z\n"
-    "constraint c1: (u3 + rho*u1*sin(theta))^2/2 + (u4 - rho*u1*cos(theta))^2/2 - a^2*u2^2/2 = 0\n"
-    "constraint c2: u3*sin(theta) - u4*cos(theta) + rho*u1 = 0\nconstraint c3: z = z0 - b*phi\n";
 
 const std::string k_pendulum_cart =
     "system pendulum_cart\nparam m = 2, M = 3, l = 0.8, g = 9.81, mu = 0.1\ncoord s = 0.1, x = 0.5, y = -0.624499799839839\n"
@@ -31,7 +21,7 @@ struct Case {
     std::set<std::string> shown, hidden;  // multipliers
 };
 
-const std::string& text_of(const std::string& model) { return model == "three_levels" ? k_three_levels : k_pendulum_cart; }
+const std::string& text_of(const std::string& model) { return model == "three_levels" ? k_appell_hamel : k_pendulum_cart; }
 
 std::vector<Case> cases() {
     return {{"three_levels", "none", {}, {"lambda(c1)", "lambda(c2)", "lambda(c3)"}},  // eq. 3
@@ -108,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(All, Evidence,
 
 // the statement does what the option does, and `minimal` is the default then
 TEST(EvidenceStatement, IsTheDefaultChoice) {
-    Derivation stated = derive_text(k_three_levels + "evidence c2, c3\n"), asked = derive_text(k_three_levels);
+    Derivation stated = derive_text(k_appell_hamel + "evidence c2, c3\n"), asked = derive_text(k_appell_hamel);
     const std::string by_statement = print_equations(stated, {}).value();
     EXPECT_EQ(by_statement, print_equations(asked, {"minimal", "text", "c2,c3"}).value());
     EXPECT_NE(by_statement.find("In evidence: the forces of c2, c3. Eliminated: those of c1."), std::string::npos)
@@ -121,26 +111,26 @@ TEST(EvidenceStatement, IsTheDefaultChoice) {
 // a formulation that can not follow the model's choice says so; one asked for by name is refused
 TEST(EvidenceStatement, IsNeverIgnored) {
     for (const char* formulation : {"udwadia-kalaba", "ukp", "gibbs-appell", "voronec"}) {
-        Derivation d = derive_text(k_three_levels + "evidence c2\n");
+        Derivation d = derive_text(k_appell_hamel + "evidence c2\n");
         EXPECT_NE(print_equations(d, {formulation, "text"}).value().find("the model wants those of c2 in evidence"),
                   std::string::npos)
             << formulation;
         EXPECT_FALSE(print_equations(d, {formulation, "text", "c1"}).has_value());
         EXPECT_EQ(d.diagnostics.all().back().code, Code::E0821);
     }
-    Derivation d = derive_text(k_three_levels + "evidence c2\n");
+    Derivation d = derive_text(k_appell_hamel + "evidence c2\n");
     EXPECT_NE(print_equations(d, {"multipliers", "text"}).value().find("All of them are, those of c1, c3 as well"),
               std::string::npos);
     EXPECT_TRUE(print_equations(d, {"multipliers", "text", "all"}).has_value());
     EXPECT_FALSE(print_equations(d, {"multipliers", "text", "c1"}).has_value());
-    Derivation unknown = derive_text(k_three_levels);
+    Derivation unknown = derive_text(k_appell_hamel);
     EXPECT_FALSE(print_equations(unknown, {"minimal", "text", "c7"}).has_value());
     EXPECT_EQ(unknown.diagnostics.all().back().code, Code::E0202);
 }
 
 // the model's independent speeds stay independent, as far as the rows that are eliminated need dependent ones
 TEST(EvidenceStatement, KeepsTheModelsIndependentSpeeds) {
-    Derivation d = derive_text(k_three_levels + "independent u1, u2\nevidence c2\n");
+    Derivation d = derive_text(k_appell_hamel + "independent u1, u2\nevidence c2\n");
     const std::string text = print_equations(d, {}).value();
     const std::size_t at = text.find("; dependent: ");
     ASSERT_NE(at, std::string::npos) << text;
