@@ -13,6 +13,7 @@
 #include "base/number_format.hpp"
 #include "dynam/acting_forces.hpp"
 #include "dynam/central_inertia.hpp"
+#include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/dependence.hpp"
@@ -41,13 +42,17 @@ public:
         speed_ = g_.make(Op::Sqrt, g_.sum(squares));
     }
 
-    [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations) const {
-        ProgramSpec spec{inputs_, equations, {}};
+    // `power` of the works, and the solves it needs beside the equations
+    [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                               std::span<const ConstrainedSolve> solves) const {
+        ProgramSpec spec{inputs_, {solves.begin(), solves.end()}, {}};
+        spec.solves.insert(spec.solves.end(), equations.begin(), equations.end());
         const auto rates = d_.kinematics->coordinate_rates();
         spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
         std::vector<NodeId> ud;
         for (const Speed& s : m_.speeds) ud.push_back(g_.symbol_node(s.rate));
         spec.outputs.push_back({"ud", std::move(ud)});
+        if (!power.empty()) spec.outputs.push_back({"power", std::move(power)});
         return lower_program(g_, spec);
     }
 
@@ -543,6 +548,18 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.kinetic = column("kinetic", d.kinetic_energy);
     layout.potential = column("potential", d.potential_energy);
     layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
+    // the works stand behind the state, and the balance needs the start: both are put in as the run goes
+    Quantities acting(d, diagnostics);
+    std::vector<NodeId> powers;
+    layout.works = out.motion.work_columns = row.size();
+    if (options.for_run) {
+        for (LedgerEntry& entry : energy_ledger(d, acting)) {
+            column(fmt::format("work({})", entry.name), g.constant(0));
+            out.motion.works.push_back(std::move(entry.name));
+            powers.push_back(entry.power);
+        }
+        column("balance", g.constant(0));
+    }
     layout.outputs = row.size();
     for (const Output& o : m.outputs) {
         if (std::find(columns.begin(), columns.end(), o.name) != columns.end())
@@ -593,6 +610,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (options.for_run) {
         // every number of a run must have a value, the outputs' as well
         std::vector<NodeId> used(row);
+        used.insert(used.end(), powers.begin(), powers.end());
         used.insert(used.end(), d.f.begin(), d.f.end());
         used.insert(used.end(), d.b.begin(), d.b.end());
         used.insert(used.end(), d.C.begin(), d.C.end());
@@ -660,7 +678,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
              equations.not_applicable, "a formulation that does", "`appell check` lists them; `multipliers` always applies"});
         return result;
     }
-    motion.rate = lowering.rate(equations.solves);
+    motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     out.nodes = g.size();

@@ -13,17 +13,18 @@ namespace appell {
 class MotionProgram {
 public:
     // A program without outputs is one that is not there, and must not be run. Throws Error for other inputs than the motion's.
-    MotionProgram(const Motion& motion, const Program& program) : workspace_(program) {
+    MotionProgram(const Motion& motion, const Program& program) : workspace_(program), states_(motion.states()) {
         if (program.outputs.empty()) return;
         if (program.inputs != motion.inputs()) throw Error("the programs of a motion take the inputs t, q, u and the parameters");
         std::copy(motion.parameters.begin(), motion.parameters.end(),
                   workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
     }
 
+    // x may have more entries than the motion has states
     EvalReport run(double t, std::span<const double> x) {
         const std::span<double> inputs = workspace_.inputs();
         inputs[0] = t;
-        std::copy(x.begin(), x.end(), inputs.begin() + 1);
+        std::copy_n(x.begin(), states_, inputs.begin() + 1);
         return workspace_.run();
     }
 
@@ -37,6 +38,7 @@ public:
 
 private:
     Workspace<double> workspace_;
+    std::size_t states_;
 };
 
 }  // namespace appell
