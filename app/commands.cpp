@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -16,13 +17,17 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number_format.hpp"
+#include "command_line.hpp"
 #include "gallery.hpp"
 #include "model_files.hpp"
+#include "progress_line.hpp"
 #include "report/diagnosis_lines.hpp"
 #include "report/files.hpp"
 #include "report/force_lines.hpp"
 #include "report/linearization_report.hpp"
 #include "report/run_files.hpp"
+#include "report/run_state.hpp"
+#include "report/run_writer.hpp"
 
 namespace appell {
 
@@ -45,6 +50,8 @@ std::pair<std::string, double> name_and_number(std::string_view option, const st
     if (equals == std::string::npos || equals == 0) throw UsageError(fmt::format("{} wants NAME=VALUE, not '{}'", option, text));
     return {text.substr(0, equals), parse_number(option, text, text.substr(equals + 1))};
 }
+
+}  // namespace
 
 ReadOptions read_options(const SharedOptions& shared) {
     ReadOptions options;
@@ -71,6 +78,8 @@ ReadOptions read_options(const SharedOptions& shared) {
     }
     return options;
 }
+
+namespace {
 
 void show(const Diagnostics& diagnostics, const SourceSet& sources) {
     const bool colour = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
@@ -105,7 +114,8 @@ Loaded load(const std::string& file, const SharedOptions& shared) {
     return out;
 }
 
-// the end of every command: diagnostics as text on standard error, or as JSON on standard output when there is nothing better
+}  // namespace
+
 int finish(const Derivation& derivation, const SharedOptions& shared, bool json_printed) {
     if (!shared.json)
         show(derivation.diagnostics, derivation.sources);
@@ -117,6 +127,15 @@ int finish(const Derivation& derivation, const SharedOptions& shared, bool json_
                 "\n");
     return derivation.diagnostics.has_errors() ? 1 : 0;
 }
+
+void stop_on_signals() {
+    std::signal(SIGINT, [](int) { g_stop = 1; });
+    std::signal(SIGTERM, [](int) { g_stop = 1; });
+}
+
+bool stop_asked() { return g_stop != 0; }
+
+namespace {
 
 void show(const Certificate& c) {
     if (c.too_large) {
@@ -198,17 +217,6 @@ Json claims_json(const ClaimResults& results) {
     return list;
 }
 
-// Plots of an earlier run into the same folder would be taken for plots of this one: NN_name.svg that this run did not write.
-void remove_older_plots(const std::string& folder, const std::vector<std::string>& plots) {
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        const std::string name = entry.path().filename().string();
-        const bool numbered = name.size() > 7 && digit(name[0]) && digit(name[1]) && name[2] == '_' && name.ends_with(".svg");
-        if (numbered && std::find(plots.begin(), plots.end(), name) == plots.end()) std::filesystem::remove(entry.path(), error);
-    }
-}
-
 std::string plural(std::size_t count, std::string_view word) {
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
@@ -280,9 +288,56 @@ int derive_command(const std::string& file, PrintRequest request, const SharedOp
     return finish(loaded.derivation, shared, printed.has_value());
 }
 
+namespace {
+
+// when the state of a run is saved: soon enough to be worth it, seldom enough to cost nothing
+class SaveClock {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    [[nodiscard]] bool due(Clock::time_point now) const { return now >= next_; }
+    template <class Save>
+    void save(const Save& write) {
+        const Clock::time_point before = Clock::now();
+        write();
+        const Clock::time_point after = Clock::now();
+        next_ = after + std::max<Clock::duration>(k_between, 50 * (after - before));
+    }
+
+private:
+    static constexpr std::chrono::seconds k_first{2}, k_between{5};
+
+    Clock::time_point next_ = Clock::now() + k_first;
+};
+
+double row_spacing(const std::string& text) {
+    if (text == "step") return 0;
+    const double every = parse_number("--every", text, text);
+    if (!(every > 0)) throw UsageError(fmt::format("--every {}: a positive number of seconds, or `step`", text));
+    return every;
+}
+
+// the model as it was when the run was stopped
+Loaded load(const RunState& stopped, const SharedOptions& shared) {
+    Loaded out;
+    out.text = stopped.sources.front().text;
+    const std::vector<SourceFile>& sources = stopped.sources;
+    out.derivation = derive({sources.front().name, out.text,
+                             [&](const std::string& name) -> std::optional<std::string> {
+                                 for (const SourceFile& file : sources)
+                                     if (file.name == name) return file.text;
+                                 return std::nullopt;
+                             },
+                             read_options(shared)});
+    return out;
+}
+
+}  // namespace
+
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared) {
     const ReadOptions read = read_options(shared);
-    Loaded loaded = load(file, shared);
+    if (!command.every.empty()) command.options.every = row_spacing(command.every);
+    Loaded loaded = command.stopped ? load(*command.stopped, shared) : load(file, shared);
     Derivation& d = loaded.derivation;
     if (!d.ok()) return finish(d, shared, false);
     // the folder first: a run that could not be written must not be waited for
@@ -290,70 +345,51 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     Result<OutputFolder> folder = OutputFolder::create(out);
     d.diagnostics.append(folder.diagnostics);
     if (!folder.ok()) return finish(d, shared, false);
+    RunWriter writer(std::move(*folder), loaded.text, command.stopped.has_value());
 
     command.options.max_steps = read.limits.steps;
     command.options.max_rows = read.limits.output_rows;
-    std::signal(SIGINT, [](int) { g_stop = 1; });
-    std::signal(SIGTERM, [](int) { g_stop = 1; });
+    stop_on_signals();
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that grew too large is an error of the write
     const double t0 = command.options.from.value_or(d.model->run.from);
     const double t1 = command.options.until.value_or(t0 + d.model->run.duration);
-    const bool terminal = isatty(STDERR_FILENO) != 0 && !shared.json;
-    int shown = -1;
-    const std::optional<Run> result = run(d, command.options, [&](double t) {
-        if (terminal) {
-            const int percent = static_cast<int>(100 * (t - t0) / (t1 - t0));
-            if (percent != shown && percent % 5 == 0) {
-                shown = percent;
-                fmt::print(stderr, "\rsimulating: {:3}%", percent);
-                std::fflush(stderr);
-            }
-        }
-        return g_stop == 0;
-    });
-    if (terminal && shown >= 0) fmt::print(stderr, "\r{:20}\r", "");
-    if (!result || result->rows() == 0) return finish(d, shared, false);
+    ProgressLine line(t0, t1, isatty(STDERR_FILENO) != 0 && !shared.json);
+    SaveClock clock;
+    SaveClock::Clock::time_point now = SaveClock::Clock::now();
+    RunHooks hooks;
+    hooks.progress = [&](double t) {
+        now = SaveClock::Clock::now();
+        line.show(t, now);
+        return !stop_asked() && !writer.failed();
+    };
+    hooks.rows = &writer;
+    bool saved = false;
+    RunState state{command.arguments, {}, {}};
+    for (std::size_t i = 0; i < d.sources.size(); ++i) state.sources.push_back(d.sources.file(static_cast<std::uint32_t>(i)));
+    hooks.resumable.due = [&] { return clock.due(now); };
+    hooks.resumable.save = [&](const Checkpoint& checkpoint) {
+        clock.save([&] {
+            state.numbers = checkpoint.values();
+            writer.save(run_state_json(state, APPELL_VERSION));
+        });
+        saved = true;
+    };
+    std::optional<StoredRows> rows;
+    if (command.stopped) {
+        rows.emplace(std::filesystem::path(out) / "trajectory.csv");
+        hooks.resumable.from = Checkpoint(command.stopped->numbers);
+        hooks.written_row = [&](std::span<double> row) { return rows->next(row); };
+    }
+    const std::optional<Run> result = run(d, command.options, hooks);
+    line.clear();
+    if (!result || result->summary.rows == 0 || result->summary.reason == EndReason::wrong_checkpoint)
+        return finish(d, shared, false);
 
-    // --- files: all, or none
+    const bool resumable =
+        saved && (result->summary.reason == EndReason::cancelled || result->summary.reason == EndReason::too_many_steps);
     const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, APPELL_VERSION);
-    Diagnostics writing;
-    {
-        std::vector<std::string> columns{"t"};
-        columns.insert(columns.end(), result->columns.begin(),
-                       result->columns.begin() + static_cast<std::ptrdiff_t>(result->layout.visible));
-        CsvWriter csv(folder->staged("trajectory.csv"), columns);
-        for (std::size_t i = 0; i < result->rows(); ++i)
-            csv.row(std::span(result->table).subspan(i * result->width(), 1 + result->layout.visible));
-        writing.append(csv.finish());
-    }
-    const bool forces = !result->layout.forces_frame.empty();
-    if (forces) {
-        const auto first = static_cast<std::ptrdiff_t>(result->layout.visible);
-        std::vector<std::string> columns{"t"};
-        columns.insert(columns.end(), result->columns.begin() + first,
-                       result->columns.begin() + static_cast<std::ptrdiff_t>(result->layout.forces_end));
-        CsvWriter csv(folder->staged("forces.csv"), columns);
-        std::vector<double> row(columns.size());
-        for (std::size_t i = 0; i < result->rows(); ++i) {
-            row[0] = result->t(i);
-            for (std::size_t k = 1; k < row.size(); ++k) row[k] = result->at(i, result->layout.visible + k - 1);
-            csv.row(row);
-        }
-        writing.append(csv.finish());
-    }
-    writing.append(folder->write("summary.json", summary));
-    writing.append(folder->write("model.appell", loaded.text));
-    std::vector<std::string> plots;
-    for (const NamedPlot& plot : run_plots(*d.model, *result)) {
-        plots.push_back(plot.name + ".svg");
-        writing.append(folder->write(plots.back(), plot.svg));
-    }
-    if (!writing.has_errors()) writing.append(folder->commit());
-    if (!writing.has_errors()) {
-        remove_older_plots(out, plots);
-        // nor may forces of an earlier run be taken for those of this one
-        std::error_code error;
-        if (!forces) std::filesystem::remove(std::filesystem::path(out) / "forces.csv", error);
-    }
+    const std::vector<NamedPlot> plots = run_plots(*d.model, *result);
+    const Diagnostics writing = writer.finish(summary, plots, resumable);
     d.diagnostics.append(writing);
     if (writing.has_errors()) return finish(d, shared, false);
 
@@ -362,7 +398,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     } else {
         const SimulateSummary& s = result->summary;
         fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
-                   s.steps, s.rejected, result->rows());
+                   s.steps, s.rejected, s.rows);
         if (result->formulation == "minimal") fmt::print("  independent  {}\n", independent_names(*result));
         if (!d.dynamics->rows.empty())
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
@@ -374,8 +410,12 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
             fmt::print("  work of {}  {} J\n", entry.name, short_number(entry.work));
         fmt::print("  energy balance  {} J off at most, {} of the largest energy or work\n",
                    short_number(result->energy.largest_error, 3), short_number(result->energy.relative_error(), 3));
-        fmt::print("results in {}/: trajectory.csv, {}summary.json, {}\n", out, forces ? "forces.csv, " : "",
-                   fmt::join(plots, ", "));
+        std::vector<std::string> files{"trajectory.csv"};
+        if (!result->layout.forces_frame.empty()) files.emplace_back("forces.csv");
+        files.emplace_back("summary.json");
+        for (const NamedPlot& plot : plots) files.push_back(plot.name + ".svg");
+        fmt::print("results in {}/: {}\n", out, fmt::join(files, ", "));
+        if (resumable) fmt::print("`appell run --resume {}` goes on from here\n", out);
     }
     return finish(d, shared, true);
 }
@@ -434,6 +474,15 @@ int linearize_command(const std::string& file, LinearizeCommand command, const S
             fmt::print("results in {}/: eigenvalues.csv, eigenvalues.svg, frequencies.svg\n", out);
     }
     return finish(d, shared, true);
+}
+
+std::optional<RunState> read_stopped_run(const std::string& folder, const SharedOptions& shared) {
+    Result<RunState> state = read_run_state(folder, APPELL_VERSION);
+    if (state.ok()) return std::move(*state);
+    Derivation problems;
+    problems.diagnostics.append(state.diagnostics);
+    finish(problems, shared, false);
+    return std::nullopt;
 }
 
 int gallery_command(const std::string& name, const SharedOptions& shared) {

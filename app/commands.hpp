@@ -1,12 +1,16 @@
 // The commands, one function each. Each returns the process's exit code: 0 good, 1 the model or the run has a problem.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "pipeline/linearize.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/print_equations.hpp"
+#include "report/run_state.hpp"
 
 namespace appell {
 
@@ -18,6 +22,19 @@ struct SharedOptions {
 
 struct RunCommand {
     RunOptions options;
+    std::string out;                     // folder; empty: named after the system
+    std::string every;                   // spacing of rows: seconds, or `step`
+    std::string resume;                  // folder of a stopped run
+    std::vector<std::string> arguments;  // the command line, for a run that is stopped
+    std::optional<RunState> stopped;     // the run to go on with
+};
+
+struct SweepCommand {
+    RunOptions options;
+    std::vector<std::string> over, random;
+    std::vector<std::string> extremes;  // columns
+    std::size_t samples = 0, threads = 0;
+    std::uint64_t seed = 1;
     std::string out;  // folder; empty: named after the system
 };
 
@@ -32,11 +49,14 @@ struct LinearizeCommand {
 int check_command(const std::string& file, const SharedOptions& shared);
 int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared);
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared);
+int sweep_command(const std::string& file, SweepCommand command, const SharedOptions& shared);
 int linearize_command(const std::string& file, LinearizeCommand command, const SharedOptions& shared);
+// what the run in this folder goes on from; problems are shown
+[[nodiscard]] std::optional<RunState> read_stopped_run(const std::string& folder, const SharedOptions& shared);
 int gallery_command(const std::string& name, const SharedOptions& shared);
 int explain_command(const std::string& code, const SharedOptions& shared);
 
-// Wrong usage found after parsing: a --set or --limit that is not name=value, a --sweep that is no range.
+// Wrong usage found after parsing: a --set or --limit that is not name=value, a --sweep or --over that is no range.
 class UsageError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,29 @@
 
 #include "commands.hpp"
 
-int main(int argc, char** argv) {
-    using namespace appell;
-    CLI::App app{"appell: equations of motion, constraint forces and simulation from one text file"};
+namespace {
+
+using namespace appell;
+
+// A command line carried out. `stopped`: the one of a run that is resumed, in this folder.
+int carry_out(const std::vector<std::string>& arguments, const std::optional<RunState>& stopped, const std::string& folder);
+
+// the command line of the stopped run, with what is asked for now behind it
+int resume(const std::vector<std::string>& arguments, const std::string& folder, const SharedOptions& shared) {
+    const std::optional<RunState> stopped = read_stopped_run(folder, shared);
+    if (!stopped) return 1;
+    std::vector<std::string> all = stopped->arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i] == "--resume")
+            ++i;
+        else if (i > 0 && !arguments[i].starts_with("--resume="))
+            all.push_back(arguments[i]);
+    }
+    return carry_out(all, stopped, folder);
+}
+
+int carry_out(const std::vector<std::string>& arguments, const std::optional<RunState>& stopped, const std::string& folder) {
+    CLI::App app{"appell: equations of motion, constraint forces and simulation from one text file", "appell"};
     app.set_version_flag("--version", std::string("appell ") + APPELL_VERSION);
     app.require_subcommand(1);
     app.failure_message(CLI::FailureMessage::simple);
@@ -21,9 +42,10 @@ int main(int argc, char** argv) {
     std::string file, name, code;
     PrintRequest print;
     RunCommand run;
+    SweepCommand many;
     LinearizeCommand linear;
     const auto with_model = [&](CLI::App* command) {
-        command->add_option("FILE", file, "the model file")->required();
+        command->add_option("FILE", file, "the model file");
         command->add_flag("--json", shared.json, "print JSON, for machines");
         command->add_option("--set", shared.set, "NAME=VALUE: another parameter, input, size or start value (SI)");
         command->add_option("--limit", shared.limit, "NAME=N: another limit");
@@ -47,16 +69,37 @@ int main(int argc, char** argv) {
     simulate->add_option("--out", run.out, "DIR for the results; default SYSTEM.out");
     simulate->add_option("--forces", run.options.forces,
                          "FRAME: writes DIR/forces.csv, all constraint forces along the axes of a frame or body");
-    simulate->add_option("--from", run.options.from, "start time, in seconds");
-    simulate->add_option("--until", run.options.until, "end time, in seconds");
-    simulate->add_option("--every", run.options.every, "spacing of the rows, in seconds")->check(CLI::PositiveNumber);
-    simulate->add_option("--rtol", run.options.rtol, "relative tolerance")->check(CLI::PositiveNumber);
-    simulate->add_option("--atol", run.options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
-    simulate->add_option("--formulation", run.options.formulation, "how the accelerations are found")
-        ->check(CLI::IsMember(formulations));
-    simulate->add_option("--integrator", run.options.integrator, "the method of integration")->check(CLI::IsMember({"dopri5"}));
-    simulate->add_option("--stabilize", run.options.stabilize, "what is done about drift")
-        ->check(CLI::IsMember({"project", "none"}));
+    const auto with_plan = [&](CLI::App* command, RunOptions& options) {
+        command->add_option("--from", options.from, "start time, in seconds");
+        command->add_option("--until", options.until, "end time, in seconds");
+        command->add_option("--at", options.at, "T,...: times of rows, in seconds")->delimiter(',')->allow_extra_args(false);
+        command->add_option("--rtol", options.rtol, "relative tolerance")->check(CLI::PositiveNumber);
+        command->add_option("--atol", options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
+        command->add_option("--formulation", options.formulation, "how the accelerations are found")
+            ->check(CLI::IsMember(formulations));
+        command->add_option("--integrator", options.integrator, "the method of integration")->check(CLI::IsMember({"dopri5"}));
+        command->add_option("--stabilize", options.stabilize, "what is done about drift")
+            ->check(CLI::IsMember({"project", "none"}));
+    };
+    with_plan(simulate, run.options);
+    simulate->add_option("--every", run.every, "spacing of the rows, in seconds; `step`: a row after every step");
+    simulate->add_option("--resume", run.resume, "DIR: go on with a run that was stopped, from its own files");
+    CLI::App* sweep = app.add_subcommand("sweep", "simulate over ranges, lists and random draws; writes DIR/sweep.csv");
+    with_model(sweep);
+    sweep->add_option("--over", many.over, "\"NAME = A..B by STEP\", \"NAME = A..B in COUNT\" or \"NAME = (A, B, ...)\" (SI)")
+        ->allow_extra_args(false);
+    sweep->add_option("--random", many.random, "\"NAME in A..B\" or \"NAME in normal(MEAN, DEVIATION)\"")
+        ->allow_extra_args(false);
+    sweep->add_option("--samples", many.samples, "how many random draws, for each combination of --over")
+        ->check(CLI::Range(1, 10'000'000));
+    sweep->add_option("--seed", many.seed, "another seed, other draws; default 1");
+    sweep->add_option("--extremes", many.extremes, "COLUMN,...: the least and the largest value along the rows")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    sweep->add_option("--threads", many.threads, "how many members at a time; default: one on each core");
+    sweep->add_option("--out", many.out, "DIR for the results; default SYSTEM.sweep");
+    sweep->add_option("--every", many.options.every, "spacing of the rows, in seconds")->check(CLI::PositiveNumber);
+    with_plan(sweep, many.options);
 
     CLI::App* linearize =
         app.add_subcommand("linearize", "linear equations and eigenvalues about an equilibrium or a steady motion");
@@ -80,10 +123,19 @@ int main(int argc, char** argv) {
     explain->add_flag("--json", shared.json, "print JSON, for machines");
 
     try {
-        app.parse(argc, argv);
+        // NOTE: CLI11 takes them from the back
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+        if (simulate->parsed() && !run.resume.empty() && !stopped) return resume(arguments, run.resume, shared);
+        if (!gallery->parsed() && !explain->parsed() && file.empty()) throw CLI::RequiredError("FILE");
         if (check->parsed()) return check_command(file, shared);
         if (derive->parsed()) return derive_command(file, print, shared);
-        if (simulate->parsed()) return run_command(file, run, shared);
+        if (simulate->parsed()) {
+            run.arguments = arguments;
+            run.stopped = stopped;
+            if (stopped) run.out = folder;
+            return run_command(file, run, shared);
+        }
+        if (sweep->parsed()) return sweep_command(file, many, shared);
         if (linearize->parsed()) return linearize_command(file, linear, shared);
         if (gallery->parsed()) return gallery_command(name, shared);
         return explain_command(code, shared);
@@ -97,3 +149,7 @@ int main(int argc, char** argv) {
         return 1;
     }
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return carry_out(std::vector<std::string>(argv + 1, argv + argc), std::nullopt, ""); }

@@ -509,6 +509,14 @@ void Elaborator::elaborate_run(const Instance& instance) {
     for (std::size_t i = 0; i + 1 < statement.parts.size(); i += 2) {
         const std::string& option = statement.parts[i].word;
         const Part& part = statement.parts[i + 1];
+        if (option == "every" && part.word == "step") {
+            plan.every = 0;
+            continue;
+        }
+        for (const SyntaxExpr& time : part.list)
+            if (const auto value = number(scalar(time, instance.environment, places::constant, k_time, "a time"), time.span))
+                plan.at.push_back(*value);
+        if (!part.list.empty()) continue;
         if (!part.word.empty()) {
             const auto choices = option == "formulation"  ? supported_formulations()
                                  : option == "integrator" ? supported_integrators()

@@ -400,20 +400,27 @@ private:
     }
 
     bool run_plan() {
+        constexpr std::size_t k_most_times = 100'000;
         while (!in_.at_end()) {
             const std::string_view w = in_.word();
             const Span span = in_.span(in_.peek());
             const bool number = w == "for" || w == "from" || w == "every" || w == "rtol" || w == "atol";
+            const bool times = w == "at";
             const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
-            if (!number && !name_option)
-                return in_.fail_expected("`for`, `from`, `every`, `rtol`, `atol`, `formulation`, `integrator` or `stabilize`");
+            if (!number && !times && !name_option)
+                return in_.fail_expected(
+                    "`for`, `from`, `every`, `at`, `rtol`, `atol`, `formulation`, `integrator` or `stabilize`");
             for (const Part& p : out_.parts)
                 if (p.role == Role::option && p.word == w)
                     return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
             Part& p = part(Role::option);
             p.word = std::string(w);
             in_.take();
-            if (number) {
+            if (times) {
+                if (!list(Role::value, 1, k_most_times, "times")) return false;
+            } else if (w == "every" && in_.word() == "step") {
+                word(Role::value, "");
+            } else if (number) {
                 if (!expression(Role::value)) return false;
             } else {
                 // names may hold a hyphen: udwadia-kalaba

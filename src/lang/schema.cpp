@@ -139,8 +139,11 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
     {Kind::output, "output", "output NAME = EXPR [, ...]", "A named column of the results.", "output angle = atan2(y, x)", true,
      true},
     {Kind::run, "run",
-     "run [for TIME] [from TIME] [every TIME] [rtol NUMBER] [atol NUMBER] [formulation NAME] [integrator NAME] [stabilize NAME]",
-     "The plan of a run. The parts may come in any order, separated by commas or not. With `formulation minimal` only "
+     "run [for TIME] [from TIME] [every TIME|step] [at (TIME, ...)] [rtol NUMBER] [atol NUMBER] [formulation NAME] [integrator "
+     "NAME] [stabilize NAME]",
+     "The plan of a run. The parts may come in any order, separated by commas or not. Rows are written at the start and the end, "
+     "with `every` at equal spacing or after every step, with `at` at the times listed; without either there are 500. With "
+     "`formulation minimal` only "
      "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
      "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
      "the others the run ends by name.",

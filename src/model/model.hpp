@@ -284,7 +284,8 @@ struct Plot {
 struct RunPlan {
     double from = 0;
     double duration = 10;
-    std::optional<double> every;  // spacing of output rows; else 500 rows
+    std::optional<double> every;  // spacing of output rows, 0: a row after every step; else 500 rows, unless times are given
+    std::vector<double> at;       // times of further rows
     double rtol = 1e-8;
     double atol = 1e-10;
     std::string formulation = "multipliers";

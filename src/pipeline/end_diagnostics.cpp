@@ -303,6 +303,9 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         case EndReason::cancelled:
             diagnostics.add({Code::E0811, {}, fmt::format("the run was stopped at {}", when), "", "", rows_kept});
             break;
+        case EndReason::wrong_checkpoint:
+            diagnostics.add({Code::E0824, {}, "the state to resume from is not one of this run", "", "", "run the model again"});
+            break;
     }
     if (s.reason != EndReason::start_has_no_solution && !s.moved.empty()) {
         std::vector<std::string> parts;
@@ -332,7 +335,11 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     if (wanted.forces && m.constraints.empty())
         refuse(fmt::format("--forces {}: the model has no constraints, and so no constraint forces", *wanted.forces),
                "a model with constraints");
-    if (!(o.every > 0) || !std::isfinite(o.every)) refuse(fmt::format("rows every {}", o.every), "a positive spacing");
+    if (!(o.every >= 0)) refuse(fmt::format("rows every {}", o.every), "a positive spacing, or `step`");
+    for (const double t : o.at)
+        if (!(std::min(o.t0, o.t1) <= t) || !(t <= std::max(o.t0, o.t1)))
+            refuse(fmt::format("a row at {}", short_number(t)),
+                   fmt::format("times from {} to {}", short_number(o.t0), short_number(o.t1)));
     if (!(o.rtol > 0) || !(o.rtol < 1)) refuse(fmt::format("rtol {}", o.rtol), "a relative tolerance between 0 and 1");
     if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse(fmt::format("atol {}", o.atol), "a positive absolute tolerance");
     const auto one_of = [&](const std::string& what, const std::string& value, const std::vector<std::string>& allowed) {
@@ -344,7 +351,7 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     one_of("formulation", wanted.formulation.value_or(m.run.formulation), formulations);
     one_of("integrator", wanted.integrator.value_or(m.run.integrator), {"dopri5"});
     one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), {"project", "none"});
-    const double rows = std::ceil(std::abs(o.t1 - o.t0) / o.every) + 1;
+    const double rows = o.every > 0 ? std::ceil(std::abs(o.t1 - o.t0) / o.every) + 1 + static_cast<double>(o.at.size()) : 0;
     if (rows > static_cast<double>(o.max_rows))
         diagnostics.add({Code::E0814, m.run.span, fmt::format("the run would write {} rows", short_number(rows)), "",
                          fmt::format("at most {}", o.max_rows), "use a larger `every`, or raise --limit output_rows=N"});

@@ -384,25 +384,33 @@ void check_numbers_of_bodies(const ConstrainedDynamics& d, std::span<const doubl
 }
 
 // Start values of the speeds: as given, or through the rates where rates are given.
-StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics& diagnostics) {
+StartValues start_values(const ConstrainedDynamics& d, const Model& numbers, double from, Diagnostics& diagnostics) {
     const Model& m = *d.model;
     Graph& g = d.graph();
     const Kinematics& kin = *d.kinematics;
     StartValues out{std::vector<double>(g.symbol_count(), 0), {}};
     std::vector<double>& values = out.values;
     values[m.time.index()] = from;
-    for (const Parameter& p : m.parameters) values[p.symbol.index()] = p.value;
-    for (const Input& i : m.inputs) values[i.symbol.index()] = i.value.value_or(0);
-    for (const Coordinate& c : m.coordinates) values[c.q.index()] = c.start;
-    for (const Speed& s : m.speeds) values[s.u.index()] = s.start;
-    for (const Speed& s : m.speeds) out.speeds.push_back(s.start);
+    const auto put = [&](const auto& symbols, auto symbol, const auto& from_list, auto value) {
+        for (std::size_t i = 0; i < symbols.size(); ++i) values[symbol(symbols[i]).index()] = value(from_list[i]);
+    };
+    put(
+        m.parameters, [](const Parameter& p) { return p.symbol; }, numbers.parameters,
+        [](const Parameter& p) { return p.value; });
+    put(
+        m.inputs, [](const Input& i) { return i.symbol; }, numbers.inputs, [](const Input& i) { return i.value.value_or(0); });
+    put(
+        m.coordinates, [](const Coordinate& c) { return c.q; }, numbers.coordinates, [](const Coordinate& c) { return c.start; });
+    put(
+        m.speeds, [](const Speed& s) { return s.u; }, numbers.speeds, [](const Speed& s) { return s.start; });
+    for (const Speed& s : numbers.speeds) out.speeds.push_back(s.start);
     check_numbers_of_bodies(d, values, diagnostics);
     if (speeds_are_singular(g, kin, values))
         diagnostics.add({Code::E0605, m.speeds.front().span, "the definitions of the speeds are singular at the start values",
                          "a vanishing determinant", "definitions that determine every q'",
                          "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
-    if (diagnostics.has_errors() || m.start_rates.empty()) return out;
-    for (const StartRate& rate : m.start_rates) {
+    if (diagnostics.has_errors() || numbers.start_rates.empty()) return out;
+    for (const StartRate& rate : numbers.start_rates) {
         const auto independent = kin.independent_rates();
         if (std::find(independent.begin(), independent.end(), m.coordinates[rate.coordinate].rate) != independent.end()) continue;
         diagnostics.add({Code::E0610, rate.span,
@@ -415,18 +423,18 @@ StartValues start_values(const ConstrainedDynamics& d, double from, Diagnostics&
     // rates from the speeds' start values, the given ones replaced, and back through the definitions
     const std::vector<double> rates = evaluate<double>(g, kin.rate_values(), values);
     for (std::size_t i = 0; i < rates.size(); ++i) values[kin.independent_rates()[i].index()] = rates[i];
-    for (const StartRate& rate : m.start_rates) values[m.coordinates[rate.coordinate].rate.index()] = rate.value;
+    for (const StartRate& rate : numbers.start_rates) values[m.coordinates[rate.coordinate].rate.index()] = rate.value;
     out.speeds = evaluate<double>(g, kin.speed_definitions(), values);
     // a speed that cancels (v*cos(a) + w*sin(a)) is 0 to the round-off of the others
     double largest = 0;
     for (const double u : out.speeds) largest = std::max(largest, std::abs(u));
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
-        if (m.speeds[i].given && std::abs(out.speeds[i] - m.speeds[i].start) >
-                                     1e-9 * (std::abs(m.speeds[i].start) + std::abs(out.speeds[i])) + 1e-14 * largest)
-            diagnostics.add({Code::E0609, m.start_rates.front().span,
+        if (numbers.speeds[i].given && std::abs(out.speeds[i] - numbers.speeds[i].start) >
+                                           1e-9 * (std::abs(numbers.speeds[i].start) + std::abs(out.speeds[i])) + 1e-14 * largest)
+            diagnostics.add({Code::E0609, numbers.start_rates.front().span,
                              fmt::format("the start value of speed {} and the start values of rates disagree", m.speeds[i].name),
-                             fmt::format("{} = {} given, {} from the rates", m.speeds[i].name, short_number(m.speeds[i].start),
-                                         short_number(out.speeds[i])),
+                             fmt::format("{} = {} given, {} from the rates", m.speeds[i].name,
+                                         short_number(numbers.speeds[i].start), short_number(out.speeds[i])),
                              "one of the two", "give start values of speeds or of rates"});
     for (std::size_t i = 0; i < m.speeds.size(); ++i) values[m.speeds[i].u.index()] = out.speeds[i];
     return out;
@@ -484,6 +492,54 @@ std::size_t entries_of(const Program& program) {
 
 }  // namespace
 
+namespace {
+
+// the start by symbol and by state, and the model's length
+struct Start {
+    StartValues start;
+    StartNumbers numbers;
+};
+std::optional<Start> find_start(const ConstrainedDynamics& d, const Model& numbers, double from, Diagnostics& diagnostics) {
+    const Model& m = *d.model;
+    Kinematics& kin = *d.kinematics;
+    Start out{start_values(d, numbers, from, diagnostics), {}};
+    if (diagnostics.has_errors()) return std::nullopt;
+    std::vector<double>& x0 = out.numbers.x0;
+    for (const Coordinate& c : numbers.coordinates) x0.push_back(c.start);
+    x0.insert(x0.end(), out.start.speeds.begin(), out.start.speeds.end());
+    if (!std::all_of(x0.begin(), x0.end(), [](double v) { return std::isfinite(v); })) {
+        diagnostics.add(
+            {Code::E0803, {}, "a start value is not a finite number", "", "finite start values", "check the parameters in it"});
+        return std::nullopt;
+    }
+    // the model's length: the farthest point at the start; positions are scaled by it
+    std::vector<NodeId> places;
+    for (std::size_t i = 0; i < m.points.size(); ++i) {
+        const Vec3 p = kin.frames().express(kin.position(PointId(i)), Model::newtonian());
+        places.insert(places.end(), p.c.begin(), p.c.end());
+    }
+    double length = 0;
+    for (const double c : evaluate<double>(d.graph(), places, out.start.values))
+        length = std::isfinite(c) ? std::max(length, std::abs(c)) : length;
+    for (const Parameter& p : numbers.parameters) out.numbers.parameters.push_back(p.value);
+    for (const Input& i : numbers.inputs) out.numbers.parameters.push_back(i.value.value_or(0));
+    out.numbers.parameters.push_back(length > 0 ? length : 1);
+    return out;
+}
+
+}  // namespace
+
+Result<StartNumbers> start_numbers(const ConstrainedDynamics& dynamics, const Model& numbers, double from) {
+    Result<StartNumbers> result;
+    const Model& m = *dynamics.model;
+    if (numbers.parameters.size() != m.parameters.size() || numbers.inputs.size() != m.inputs.size() ||
+        numbers.coordinates.size() != m.coordinates.size() || numbers.speeds.size() != m.speeds.size())
+        throw Error("the numbers of a motion come from the same model");
+    if (std::optional<Start> start = find_start(dynamics, numbers, from, result.diagnostics))
+        result.value = std::move(start->numbers);
+    return result;
+}
+
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
     Result<LoweredMotion> result;
     Diagnostics& diagnostics = result.diagnostics;
@@ -500,25 +556,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
                 diagnostics.add({Code::E0707, input.span, fmt::format("input {} has no value", input.name), "",
                                  "a number for the run",
                                  fmt::format("write `input {} = 0`, or use --set {}=VALUE", input.name, input.name)});
-    const StartValues start = start_values(d, options.from, diagnostics);
-    if (diagnostics.has_errors()) return result;
-    const std::vector<double>& values = start.values;
-    for (const Coordinate& c : m.coordinates) out.x0.push_back(c.start);
-    out.x0.insert(out.x0.end(), start.speeds.begin(), start.speeds.end());
-    if (!std::all_of(out.x0.begin(), out.x0.end(), [](double v) { return std::isfinite(v); })) {
-        diagnostics.add(
-            {Code::E0803, {}, "a start value is not a finite number", "", "finite start values", "check the parameters in it"});
-        return result;
-    }
-
-    // the model's length: the farthest point at the start; positions are scaled by it
-    std::vector<NodeId> places;
-    for (std::size_t i = 0; i < m.points.size(); ++i) {
-        const Vec3 p = kin.frames().express(kin.position(PointId(i)), Model::newtonian());
-        places.insert(places.end(), p.c.begin(), p.c.end());
-    }
-    double length = 0;
-    for (const double c : evaluate<double>(g, places, values)) length = std::isfinite(c) ? std::max(length, std::abs(c)) : length;
+    std::optional<Start> found = find_start(d, m, options.from, diagnostics);
+    if (!found) return result;
+    const StartValues start = std::move(found->start);
+    out.x0 = std::move(found->numbers.x0);
     const SymbolId length_symbol = g.add_symbol("length scale", SymbolKind::other);
 
     // --- the observed row
@@ -640,9 +681,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (r.level != Level::acceleration) motion.velocity_constraints.push_back(r.constraint);
         if (!r.by_actuators) motion.rate_constraints.push_back(r.constraint);
     }
-    for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
-    for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
-    motion.parameters.push_back(length > 0 ? length : 1);
+    motion.parameters = std::move(found->numbers.parameters);
     for (std::size_t i = 0; i < m.coordinates.size(); ++i)
         if (m.coordinates[i].fixed) motion.held.push_back(i);
     for (std::size_t i = 0; i < m.speeds.size(); ++i)

@@ -1,7 +1,10 @@
 #include "pipeline/pipeline.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,6 +14,8 @@
 #include "pipeline/energy_audit.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "report/run_files.hpp"
+#include "sim/motion_program.hpp"
 
 namespace appell {
 
@@ -164,20 +169,53 @@ FrameId find_frame(Derivation& d, const std::string& wanted) {
 
 }  // namespace
 
+namespace {
+
+// A row of a stopped run: what it wrote of it, the rest observed again from the same state. False where the two do not agree.
+bool complete_row(const LoweredMotion& lowered, MotionProgram& observe, std::span<const double> written, std::span<double> row) {
+    const RowLayout& layout = lowered.layout;
+    (void)observe.run(written[0], written.subspan(1 + layout.coordinates));
+    const std::span<const double> seen = observe.output("row");
+    std::copy(seen.begin(), seen.end(), row.begin());
+    for (std::size_t i = 0; i < layout.visible; ++i) {
+        const bool carried = i >= layout.works && i <= layout.works + lowered.motion.works.size();
+        if (!carried && std::bit_cast<std::uint64_t>(row[i]) != std::bit_cast<std::uint64_t>(written[1 + i]) &&
+            !(std::isnan(row[i]) && std::isnan(written[1 + i])))
+            return false;
+        row[i] = written[1 + i];
+    }
+    return true;
+}
+
+}  // namespace
+
+SimulateOptions simulate_options(const Model& m, const RunOptions& wanted) {
+    SimulateOptions out;
+    out.t0 = wanted.from.value_or(m.run.from);
+    out.t1 = wanted.until.value_or(out.t0 + m.run.duration);
+    // without a spacing or times: 500 rows
+    out.at = wanted.at.empty() ? m.run.at : wanted.at;
+    const double otherwise = out.at.empty() ? std::abs(out.t1 - out.t0) / 500 : std::numeric_limits<double>::infinity();
+    out.every = wanted.every.value_or(m.run.every.value_or(otherwise));
+    out.rtol = wanted.rtol.value_or(m.run.rtol);
+    out.atol = wanted.atol.value_or(m.run.atol);
+    out.project = wanted.stabilize.value_or(m.run.stabilize) == "project";
+    out.max_steps = wanted.max_steps;
+    out.max_rows = wanted.max_rows;
+    return out;
+}
+
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
+    RunHooks hooks;
+    hooks.progress = progress;
+    return run(derivation, wanted, hooks);
+}
+
+std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const RunHooks& hooks) {
     if (!derivation.ok()) return std::nullopt;
     const Model& m = *derivation.model;
     Run out;
-    out.options.t0 = wanted.from.value_or(m.run.from);
-    out.options.t1 = wanted.until.value_or(out.options.t0 + m.run.duration);
-    const double duration = out.options.t1 - out.options.t0;
-    // without a spacing: 500 rows
-    out.options.every = wanted.every.value_or(m.run.every.value_or(std::abs(duration) / 500));
-    out.options.rtol = wanted.rtol.value_or(m.run.rtol);
-    out.options.atol = wanted.atol.value_or(m.run.atol);
-    out.options.project = wanted.stabilize.value_or(m.run.stabilize) == "project";
-    out.options.max_steps = wanted.max_steps;
-    out.options.max_rows = wanted.max_rows;
+    out.options = simulate_options(m, wanted);
     if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
     const FrameId forces_in = wanted.forces ? find_frame(derivation, *wanted.forces) : FrameId{};
     if (wanted.forces && !forces_in.valid()) return std::nullopt;
@@ -201,18 +239,47 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         out.nodes = lowered->nodes;
         out.instructions = lowered->instructions;
         derivation.timer.start("simulate");
-        const auto expected =
-            static_cast<std::size_t>(std::min(1e6, std::abs(duration) / std::max(out.options.every, 1e-300))) + 2;
-        out.table.reserve(expected * out.width());
         EnergyAudit audit(out.layout, lowered->motion.works);
-        out.summary = simulate(
-            lowered->motion, lowered->x0, out.options,
-            [&](double t, std::span<const double> row) {
+        out.curves = plot_curves(out.layout, lowered->motion.works.size());
+        if (hooks.rows) hooks.rows->begin(out);
+        std::vector<double> row(out.columns.size());
+        const auto take = [&](double t) {
+            audit.note(row);
+            for (RunCurve& curve : out.curves) curve.points.add(curve.x == RowLayout::k_time ? t : row[curve.x], row[curve.y]);
+            if (hooks.rows) {
+                hooks.rows->row(t, row);
+            } else {
                 out.table.push_back(t);
                 out.table.insert(out.table.end(), row.begin(), row.end());
-                audit.note(std::span(out.table).last(row.size()));
+            }
+        };
+        if (const std::optional<Checkpoint>& from = hooks.resumable.from) {
+            const auto count = from->values().find("summary.rows");
+            const double rows = count != from->values().end() && count->second.size() == 1 ? count->second[0] : 0;
+            MotionProgram observe(lowered->motion, lowered->motion.observe);
+            std::vector<double> written(1 + out.layout.visible);
+            for (double i = 0; i < rows; ++i) {
+                if (hooks.written_row(written) && complete_row(*lowered, observe, written, row)) {
+                    take(written[0]);
+                    continue;
+                }
+                derivation.timer.stop();
+                derivation.diagnostics.add({Code::E0824,
+                                            {},
+                                            "the rows that were written are not those of this run",
+                                            fmt::format("row {} is missing or another one", i + 1),
+                                            fmt::format("{} rows", rows),
+                                            "run the model again"});
+                return std::nullopt;
+            }
+        }
+        out.summary = simulate(
+            lowered->motion, lowered->x0, out.options,
+            [&](double t, std::span<const double> observed) {
+                std::copy(observed.begin(), observed.end(), row.begin());
+                take(t);
             },
-            progress);
+            hooks.progress, hooks.resumable);
         derivation.timer.stop();
         out.energy = audit.balance();
         add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);

@@ -60,7 +60,10 @@ struct Check {
 [[nodiscard]] std::optional<Check> check(Derivation& derivation);
 
 struct RunOptions {
-    std::optional<double> from, until, every, rtol, atol;  // what the model's own `run` says is replaced
+    // what the model's own `run` says is replaced
+    std::optional<double> from, until, rtol, atol;
+    std::optional<double> every;  // 0: a row after every step
+    std::vector<double> at;
     std::optional<std::string> formulation, integrator, stabilize;
     std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
     std::size_t max_steps = 100'000'000;
@@ -72,5 +75,18 @@ struct RunOptions {
 
 // Simulates. A run that ended early still has its rows; the reason is among the derivation's diagnostics.
 [[nodiscard]] std::optional<Run> run(Derivation& derivation, const RunOptions& options, const Progress& progress = {});
+
+// how a run of this model with these options goes
+[[nodiscard]] SimulateOptions simulate_options(const Model& model, const RunOptions& options);
+
+// A run that hands its rows on, and that can be stopped and resumed.
+struct RunHooks {
+    Progress progress;
+    RowConsumer* rows = nullptr;  // none: the rows are kept in the Run
+    Resumable resumable;
+    // of a run that is resumed: t and the visible columns of the rows that it has written, in order
+    std::function<bool(std::span<double>)> written_row;
+};
+[[nodiscard]] std::optional<Run> run(Derivation& derivation, const RunOptions& options, const RunHooks& hooks);
 
 }  // namespace appell

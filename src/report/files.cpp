@@ -2,6 +2,7 @@
 // results that can be computed again is not worth a disk flush per file.
 #include "report/files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -108,6 +109,8 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target) {
     return {std::move(folder), {}};
 }
 
+OutputFolder::OutputFolder(OutputFolder&&) noexcept = default;
+
 OutputFolder::~OutputFolder() {
     if (!state_) return;
     std::error_code ignored;
@@ -187,7 +190,10 @@ std::string csv_field(std::string_view name) {
 }
 
 CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns)
-    : path_(path), file_(std::fopen(path.c_str(), "wb")), columns_(columns.size()), buffer_(k_buffer) {
+    : path_(path),
+      file_(std::fopen(path.c_str(), "wb")),
+      columns_(columns.size()),
+      buffer_(std::max(k_buffer, 2 * k_longest_number * columns.size())) {
     if (columns.empty()) throw Error("a table needs a column");
     if (file_ == nullptr) {
         error_ = errno;
@@ -199,6 +205,7 @@ CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns)
     for (const std::string& column : columns) header.append(csv_field(column)).append(1, ',');
     header.back() = '\n';
     if (std::fwrite(header.data(), 1, header.size(), file_) != header.size()) error_ = errno;
+    size_ = header.size();
 }
 
 CsvWriter::~CsvWriter() {
@@ -206,7 +213,6 @@ CsvWriter::~CsvWriter() {
 }
 
 void CsvWriter::append(double value, char separator) {
-    if (used_ + k_longest_number > buffer_.size()) flush();
     char* to = buffer_.data() + used_;
     if (std::isfinite(value)) {
         to = std::to_chars(to, to + k_longest_number, value).ptr;
@@ -223,6 +229,7 @@ void CsvWriter::append(double value, char separator) {
 
 void CsvWriter::row(double first, std::span<const double> others) {
     APPELL_ASSERT(others.size() + 1 == columns_, "a row has as many numbers as the header has names");
+    if (used_ + columns_ * k_longest_number > buffer_.size()) flush();
     append(first, others.empty() ? '\n' : ',');
     for (std::size_t i = 0; i < others.size(); ++i) append(others[i], i + 1 == others.size() ? '\n' : ',');
     ++rows_;
@@ -231,7 +238,14 @@ void CsvWriter::row(double first, std::span<const double> others) {
 void CsvWriter::row(std::span<const double> values) { row(values.front(), values.subspan(1)); }
 
 void CsvWriter::flush() {
-    if (file_ != nullptr && error_ == 0 && std::fwrite(buffer_.data(), 1, used_, file_) != used_) error_ = errno;
+    if (file_ != nullptr && error_ == 0 && used_ > 0) {
+        if (std::fwrite(buffer_.data(), 1, used_, file_) == used_) {
+            size_ += used_;
+        } else {
+            error_ = errno;
+            if (::ftruncate(::fileno(file_), static_cast<off_t>(size_)) != 0) size_ = 0;  // half a row stays; the failure is told
+        }
+    }
     used_ = 0;
 }
 

@@ -22,7 +22,7 @@ public:
     // Makes the temporary folder beside the target, and the target's parents where they are missing.
     static Result<OutputFolder> create(const std::filesystem::path& target);
 
-    OutputFolder(OutputFolder&&) noexcept = default;
+    OutputFolder(OutputFolder&&) noexcept;
     OutputFolder& operator=(OutputFolder&&) = delete;
     ~OutputFolder();  // without a commit: removes all that was made
 
@@ -46,7 +46,8 @@ private:
 [[nodiscard]] Diagnostics write_file(const std::filesystem::path& path, std::string_view content);
 
 // A header and rows of numbers that read back to the same doubles. Header names are quoted as RFC 4180 says where they hold a
-// comma, a quote or a line end; lines end with LF. A row costs no allocation; the first failure is kept and told by finish().
+// comma, a quote or a line end; lines end with LF. A row costs no allocation; the first failure is kept and told by finish(). The
+// file grows by whole rows, and after a failure ends with the last whole one.
 class CsvWriter {
 public:
     CsvWriter(const std::filesystem::path& path, std::span<const std::string> columns);
@@ -59,12 +60,13 @@ public:
     void row(std::span<const double> values);
     [[nodiscard]] bool failed() const { return error_ != 0; }
     [[nodiscard]] std::size_t rows() const { return rows_; }
+    // all rows so far into the file
+    void flush();
     // flushes and closes
     [[nodiscard]] Diagnostics finish();
 
 private:
     void append(double value, char separator);
-    void flush();
 
     std::filesystem::path path_;
     std::FILE* file_ = nullptr;
@@ -73,6 +75,7 @@ private:
     int error_ = 0;  // of the system
     std::vector<char> buffer_;
     std::size_t used_ = 0;
+    std::size_t size_ = 0;  // of the file
 };
 
 // a field of a header, quoted if it must be

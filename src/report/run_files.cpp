@@ -1,5 +1,6 @@
 #include "report/run_files.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -45,10 +46,9 @@ std::string with_unit(const std::string& label, const std::optional<Dimension>& 
 
 Curve curve_of(const Run& run, std::string label, std::size_t x, std::size_t y) {
     Curve curve{std::move(label), {}, {}};
-    for (std::size_t i = 0; i < run.rows(); ++i) {
-        curve.x.push_back(x == RowLayout::k_time ? run.t(i) : run.at(i, x));
-        curve.y.push_back(run.at(i, y));
-    }
+    const auto found =
+        std::find_if(run.curves.begin(), run.curves.end(), [&](const RunCurve& c) { return c.x == x && c.y == y; });
+    if (found != run.curves.end()) found->points.append_to(curve);
     return curve;
 }
 
@@ -83,12 +83,16 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["reason"] = name(s.reason);
     out["t_start"] = run.options.t0;
     out["t_end"] = number(s.t_end);
-    out["options"] = {{"formulation", run.formulation}, {"integrator", "dopri5"},
-                      {"rtol", run.options.rtol},       {"atol", run.options.atol},
-                      {"every", run.options.every},     {"stabilize", run.options.project ? "project" : "none"}};
+    out["options"] = {{"formulation", run.formulation},
+                      {"integrator", "dopri5"},
+                      {"rtol", run.options.rtol},
+                      {"atol", run.options.atol},
+                      {"every", run.options.every == 0 ? Json("step") : number(run.options.every)},
+                      {"stabilize", run.options.project ? "project" : "none"}};
+    if (!run.options.at.empty()) out["options"]["at"] = run.options.at;
     if (run.formulation == "minimal")
         out["independent"] = {{"speeds", run.independent_speeds}, {"coordinates", run.independent_coordinates}};
-    out["rows"] = run.rows();
+    out["rows"] = s.rows;
     out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
     out["evaluations"] = s.evaluations;
     out["projections"] = s.projections;
@@ -133,6 +137,15 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     for (const auto& [phase, seconds] : run.phases) out["seconds"][phase] = seconds;
     out["diagnostics"] = to_json(diagnostics, sources);
     return out.dump(2) + "\n";
+}
+
+std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works) {
+    std::vector<RunCurve> out;
+    for (const RowLayout::PlotColumns& plot : layout.plots)
+        for (const RowLayout::TraceColumns& trace : plot.traces) out.push_back({trace.x, trace.y, ThinnedCurve()});
+    for (std::size_t c = layout.residuals; c < layout.works + works + 1; ++c)
+        out.push_back({RowLayout::k_time, c, ThinnedCurve()});
+    return out;
 }
 
 std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {

@@ -18,6 +18,8 @@ struct NamedPlot {
     std::string name;  // file name without its ending
     std::string svg;
 };
+// the curves that the plots below need, without points; `works`: entries of the energy ledger
+[[nodiscard]] std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works);
 // the model's plots, and after them the energies and, where there are constraints, the residuals
 [[nodiscard]] std::vector<NamedPlot> run_plots(const Model& model, const Run& run);
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "report/thinned_curve.hpp"
 #include "sim/simulate.hpp"
 
 namespace appell {
@@ -49,6 +51,12 @@ struct EnergyBalance {
     [[nodiscard]] double relative_error() const { return largest > 0 ? largest_error / largest : 0; }
 };
 
+// a curve that a plot of the run shows
+struct RunCurve {
+    std::size_t x, y;  // columns; x is k_time of a curve against time
+    ThinnedCurve points;
+};
+
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
@@ -57,7 +65,8 @@ struct Run {
     EnergyBalance energy;
     RowLayout layout;
     std::vector<std::string> columns;  // visible ones first
-    std::vector<double> table;         // row by row: t, columns (visible and for plots)
+    std::vector<double> table;         // row by row: t, columns (visible and for plots); empty where somebody else took the rows
+    std::vector<RunCurve> curves;
     std::size_t nodes = 0, instructions = 0;
     std::vector<std::pair<std::string, double>> phases;  // seconds
 
@@ -65,6 +74,15 @@ struct Run {
     [[nodiscard]] std::size_t rows() const { return table.size() / width(); }
     [[nodiscard]] double at(std::size_t row, std::size_t column) const { return table[row * width() + 1 + column]; }
     [[nodiscard]] double t(std::size_t row) const { return table[row * width()]; }
+};
+
+// Takes the rows of a run as they come.
+class RowConsumer {
+public:
+    virtual ~RowConsumer() = default;
+    // the columns and their layout are known
+    virtual void begin(const Run& run) = 0;
+    virtual void row(double t, std::span<const double> columns) = 0;
 };
 
 }  // namespace appell

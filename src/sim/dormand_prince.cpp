@@ -209,6 +209,23 @@ bool DormandPrince::dense(double t, std::span<double> x) {
     return true;
 }
 
+bool DormandPrince::checkpoint(Checkpoint& c) {
+    c("integrator.t", t_);
+    c("integrator.x", x_);
+    c("integrator.rate", k7_);  // not always that of x, which may have been put right at round-off since
+    c("integrator.step", h_);
+    c("integrator.error", previous_error_);
+    c("integrator.rejected", rejected_);
+    c("integrator.steps_taken", statistics_.steps);
+    c("integrator.steps_rejected", statistics_.rejected);
+    c("integrator.evaluations", statistics_.evaluations);
+    if (c.restoring()) {
+        t_previous_ = t_;
+        dense_ready_ = false;
+    }
+    return true;
+}
+
 StepStatus DormandPrince::replace_state(std::span<const double> x, bool rate_too) {
     if (!dense_ready_ && t_ != t_previous_) prepare_dense();  // the extension belongs to the step as it was taken
     std::copy(x.begin(), x.end(), x_.begin());

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sim/checkpoint.hpp"
+
 namespace appell {
 
 enum class RateStatus : std::uint8_t {
@@ -55,6 +57,13 @@ public:
     [[nodiscard]] virtual bool dense(double t, std::span<double> x) = 0;
     // puts another state in place of the one reached; `rate_too` false keeps the rate, for changes at round-off
     [[nodiscard]] virtual StepStatus replace_state(std::span<const double> x, bool rate_too) = 0;
+
+    // What it remembers at the end of a step (checkpoint.hpp), to be taken out after a start() with the same end. False: what it
+    // remembers can not be had, and a run with it can not be resumed.
+    [[nodiscard]] virtual bool checkpoint(Checkpoint& checkpoint) {
+        (void)checkpoint;
+        return false;
+    }
 
     [[nodiscard]] virtual double t() const = 0;
     [[nodiscard]] virtual double t_previous() const = 0;

@@ -254,6 +254,13 @@ bool ReducedIntegrator::dense(double t, std::span<double> x) {
     return inner_.dense(t, y_) && rate_.complete(t, y_, x) == RateStatus::ok;
 }
 
+// the guess of the next step is made of these
+bool ReducedIntegrator::checkpoint(Checkpoint& c) {
+    c("reduced.x", x_);
+    c("reduced.rate", xd_);
+    return inner_.checkpoint(c);
+}
+
 StepStatus ReducedIntegrator::replace_state(std::span<const double> x, bool rate_too) {
     std::copy(x.begin(), x.end(), x_.begin());
     rate_.take_independent(x, y_);

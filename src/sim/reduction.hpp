@@ -95,6 +95,7 @@ public:
     [[nodiscard]] bool retreat() override;
     [[nodiscard]] bool dense(double t, std::span<double> x) override;
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
+    [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
 
     [[nodiscard]] double t() const override { return inner_.t(); }
     [[nodiscard]] double t_previous() const override { return inner_.t_previous(); }

@@ -165,6 +165,18 @@ void RowWatch::accept(std::span<const double> x) {
     grow(x);
 }
 
+void RowWatch::checkpoint(Checkpoint& c) {
+    c("watch.x", x_before_);
+    c("watch.coordinate_sizes", q_sizes_);
+    c("watch.speed_size", u_size_);
+    c("watch.longest_step", longest_step_);
+    c("watch.rows", before_.rows);
+    c("watch.directions", before_.directions);
+    c("watch.sizes", before_.size);
+    c("watch.known", before_.known);
+    c("watch.bordered", before_.bordered);
+}
+
 RowFinding RowWatch::near(double t, std::span<const double> x) {
     if (constraints() == 0) return {};
     return look_around(t, x, k_near, k_near, k_collapse, k_large_turn);

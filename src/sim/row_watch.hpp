@@ -45,6 +45,7 @@ public:
     [[nodiscard]] RowFinding near(double t, std::span<const double> x);
     // that state was accepted: the next step sets out from there
     void accept(std::span<const double> x);
+    void checkpoint(Checkpoint& checkpoint);
 
 private:
     struct Sample {

@@ -74,7 +74,7 @@ private:
     EvalReport report_;
 };
 
-// the times of rows: products, never sums, and the end itself
+// the times of rows: products, never sums, the times that were listed, and the end itself
 class RowTimes {
 public:
     explicit RowTimes(const SimulateOptions& options)
@@ -83,18 +83,44 @@ public:
             const double whole = std::abs(t1_ - t0_) / every_;
             // a last product that misses the end by round-off is the end
             last_ = std::ceil(whole - 1e-9 * std::max(1.0, whole * 1e-3));
+            if (t0_ != t1_) last_ = std::max(last_, 1.0);
         }
+        for (const double t : options.at)
+            if (before(t0_, t) && before(t, t1_)) listed_.push_back(t);
+        std::sort(listed_.begin(), listed_.end(), [&](double a, double b) { return direction_ * (b - a) > 0; });
+        listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
     }
-    [[nodiscard]] bool fixed() const { return every_ > 0; }
-    [[nodiscard]] double count() const { return last_ + 1; }
-    [[nodiscard]] double next() const { return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_); }
-    void advance() { ++index_; }
-    [[nodiscard]] bool done() const { return index_ > last_; }
+    [[nodiscard]] bool every_step() const { return every_ <= 0; }
+    [[nodiscard]] double count() const { return last_ + 1 + static_cast<double>(listed_.size()); }
+    [[nodiscard]] bool done() const { return grid_done() && place_ == listed_.size(); }
+    [[nodiscard]] double next() const {
+        if (place_ == listed_.size()) return grid();
+        return grid_done() || !before(grid(), listed_[place_]) ? listed_[place_] : grid();
+    }
+    void advance() {
+        const double t = next();
+        if (place_ < listed_.size() && t == listed_[place_]) ++place_;
+        // a product that is a listed time but for round-off is not written again
+        if (!grid_done() && !before(t, grid())) ++index_;
+    }
+    void checkpoint(Checkpoint& c) {
+        c("rows.index", index_);
+        c("rows.listed", place_);
+    }
 
 private:
+    [[nodiscard]] double grid() const { return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_); }
+    [[nodiscard]] bool grid_done() const { return every_step() || index_ > last_; }
+    // by more than round-off
+    [[nodiscard]] bool before(double a, double b) const {
+        return direction_ * (b - a) > 1e-12 * std::max({std::abs(a), std::abs(b), 1e-3 * std::abs(t1_ - t0_)});
+    }
+
     double t0_, t1_, every_, direction_;
     double last_ = 0;   // index of the row at t1
     double index_ = 1;  // the row at t0 is written first of all
+    std::vector<double> listed_;
+    std::size_t place_ = 0;
 };
 
 void check(const Motion& motion, std::span<const double> x0, const SimulateOptions& o, const RowTimes& rows) {
@@ -105,11 +131,13 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
         refuse("the number of start values", static_cast<double>(x0.size()), std::to_string(motion.states()));
     if (!std::isfinite(o.t0)) refuse("the start time", o.t0, "finite");
     if (!std::isfinite(o.t1)) refuse("the end time", o.t1, "finite");
-    if (!(o.every >= 0) || !std::isfinite(o.every)) refuse("the interval of rows", o.every, "zero or positive");
+    if (!(o.every >= 0)) refuse("the interval of rows", o.every, "zero or positive");
+    for (const double t : o.at)
+        if (!std::isfinite(t)) refuse("the time of a row", t, "finite");
     if (!(o.rtol >= 0) || !std::isfinite(o.rtol)) refuse("rtol", o.rtol, "zero or positive");
     if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse("atol", o.atol, "positive");
     if (!(o.max_step >= 0)) refuse("the largest step", o.max_step, "zero (no bound) or positive");
-    if (rows.fixed() && rows.count() > static_cast<double>(o.max_rows))
+    if (rows.count() > static_cast<double>(o.max_rows))
         refuse("the number of rows", rows.count(), "at most " + std::to_string(o.max_rows));
 }
 
@@ -123,11 +151,12 @@ std::unique_ptr<Integrator> make_integrator(const Motion& motion, FirstOrderSyst
 class Run {
 public:
     Run(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
-        const Progress& progress)
+        const Progress& progress, const Resumable& resumable)
         : motion_(motion),
           options_(options),
           sink_(sink),
           progress_(progress),
+          resumable_(resumable),
           rows_(options),
           rate_(motion),
           owned_integrator_(make_integrator(motion, rate_, options)),
@@ -149,7 +178,18 @@ public:
 
     SimulateSummary run() {
         summary_.t_end = options_.t0;
-        if (start(state_)) loop();
+        if (start(state_) && restore()) loop();
+        if (integrator_.at_end() || summary_.rows == 0) return finish();
+        switch (summary_.reason) {
+            case EndReason::cancelled:
+            case EndReason::too_many_steps: save(); break;
+            default: break;
+        }
+        return finish();
+    }
+
+private:
+    SimulateSummary finish() {
         const IntegratorStatistics& s = integrator_.statistics();
         summary_.steps = s.steps;
         summary_.rejected = s.rejected;
@@ -157,7 +197,36 @@ public:
         return std::move(summary_);
     }
 
-private:
+    // what is remembered from one turn of the loop to the next; all else is found again by start()
+    [[nodiscard]] bool checkpoint(Checkpoint& c) {
+        c("state", state_);
+        c("accepted", accepted_);
+        c("stall.steps", stall_steps_);
+        c("stall.t", stall_t_);
+        c("summary.t_end", summary_.t_end);
+        c("summary.x_end", summary_.x_end);
+        c("summary.rows", summary_.rows);
+        c("summary.projections", summary_.projections);
+        c("summary.position_residual", summary_.position_residual);
+        c("summary.position_scaled", summary_.position_scaled);
+        c("summary.velocity_residual", summary_.velocity_residual);
+        c("summary.velocity_scaled", summary_.velocity_scaled);
+        c("summary.smallest_pivot", summary_.smallest_pivot);
+        c("summary.smallest_pivot_at", summary_.smallest_pivot_at);
+        rows_.checkpoint(c);
+        watch_.checkpoint(c);
+        return integrator_.checkpoint(c);
+    }
+    bool restore() {
+        if (!resumable_.from) return true;
+        Checkpoint c = *resumable_.from;
+        return (checkpoint(c) && c.fits()) || stop(EndReason::wrong_checkpoint);
+    }
+    void save() {
+        Checkpoint c;
+        if (resumable_.save && checkpoint(c)) resumable_.save(c);
+    }
+
     bool stop(EndReason reason) {
         summary_.reason = reason;
         return false;
@@ -202,7 +271,7 @@ private:
         if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant)
             position_.limit_rank(position.rank);
         accepted_ = x;
-        write_row(t0, x);
+        if (!resumable_.from) write_row(t0, x);
         return true;
     }
 
@@ -329,6 +398,7 @@ private:
             std::copy(state_.begin(), state_.end(), accepted_.begin());
             reach(t, state_);
             if (!row_at_step(t)) return false;
+            if (resumable_.due && !integrator_.at_end() && resumable_.due()) save();
         }
         return true;
     }
@@ -402,7 +472,6 @@ private:
 
     // rows strictly inside the last step, from the continuous extension; false when one can not be projected
     bool rows_inside(double t) {
-        if (!rows_.fixed()) return true;
         const double direction = options_.t1 < options_.t0 ? -1 : 1;
         while (!rows_.done() && direction * (t - rows_.next()) > 0) {
             const double t_row = rows_.next();
@@ -416,12 +485,10 @@ private:
     }
 
     bool row_at_step(double t) {
-        if (rows_.fixed()) {
-            if (rows_.done() || rows_.next() != t) return true;
-            rows_.advance();
-        } else if (summary_.rows >= options_.max_rows) {
-            return stop(EndReason::too_many_rows);
-        }
+        const bool wanted = !rows_.done() && rows_.next() == t;
+        if (wanted) rows_.advance();
+        if (!wanted && !rows_.every_step()) return true;
+        if (rows_.every_step() && summary_.rows >= options_.max_rows) return stop(EndReason::too_many_rows);
         write_row(t, state_);
         return true;
     }
@@ -452,6 +519,7 @@ private:
     const SimulateOptions options_;
     const RowSink& sink_;
     const Progress& progress_;
+    const Resumable& resumable_;
     RowTimes rows_;
     MotionRate rate_;
     std::unique_ptr<Integrator> owned_integrator_;
@@ -492,13 +560,14 @@ std::string_view name(EndReason reason) {
         case EndReason::too_many_steps: return "too_many_steps";
         case EndReason::too_many_rows: return "too_many_rows";
         case EndReason::cancelled: return "cancelled";
+        case EndReason::wrong_checkpoint: return "wrong_checkpoint";
     }
     return "unknown";
 }
 
 SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
-                         const Progress& progress) {
-    return Run(motion, x0, options, sink, progress).run();
+                         const Progress& progress, const Resumable& resumable) {
+    return Run(motion, x0, options, sink, progress, resumable).run();
 }
 
 }  // namespace appell

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "sim/checkpoint.hpp"
 #include "sim/motion.hpp"
 #include "sim/row_watch.hpp"
 
@@ -16,7 +18,10 @@ namespace appell {
 
 struct SimulateOptions {
     double t0 = 0, t1 = 1;  // t1 may lie before t0: the run then goes backwards
-    double every = 0;       // rows at t0 + k * every and at t1; 0: a row after every step
+    // Rows at t0 + k * every, at the times `at` in between, and at t1. Zero: a row after every step; infinity: none between t0
+    // and t1 but those `at`.
+    double every = 0;
+    std::vector<double> at;
     double rtol = 1e-7, atol = 1e-8;
     bool project = true;
     std::size_t max_steps = 100'000'000;
@@ -40,7 +45,8 @@ enum class EndReason {
     projection_failed,
     too_many_steps,
     too_many_rows,
-    cancelled
+    cancelled,
+    wrong_checkpoint  // the run to be resumed is another one
 };
 [[nodiscard]] std::string_view name(EndReason reason);
 
@@ -76,8 +82,17 @@ struct SimulateSummary {
 using RowSink = std::function<void(double t, std::span<const double> row)>;
 using Progress = std::function<bool(double t)>;  // false cancels
 
+// A run that can be stopped and resumed. `save` gets the state of the run after a step when `due` says so, and where it is
+// stopped before its end (cancelled, too many steps) in any case. Resumed with the same motion, start values and options,
+// the run goes on as if it had not been stopped; rows that it wrote before are not written again.
+struct Resumable {
+    std::optional<Checkpoint> from;
+    std::function<bool()> due;
+    std::function<void(const Checkpoint&)> save;
+};
+
 // Throws Error for options or start values outside their rules.
 [[nodiscard]] SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options,
-                                       const RowSink& sink, const Progress& progress = {});
+                                       const RowSink& sink, const Progress& progress = {}, const Resumable& resumable = {});
 
 }  // namespace appell

@@ -362,4 +362,148 @@ TEST_F(Cli, LinearizeSweepsIntoAFolder) {
 }
 
 }  // namespace
+TEST_F(Cli, RowsAtChosenTimesAndAtEveryStep) {
+    const auto times = [&](const std::string& folder) {
+        std::vector<std::string> out;
+        std::istringstream table(read(folder + "/trajectory.csv"));
+        for (std::string line; std::getline(table, line);) out.push_back(line.substr(0, line.find(',')));
+        return out;
+    };
+    ASSERT_EQ(call("run " + model("simple_pendulum") + " --until 2 --at 0.5,1.25 --out all").code, 0);
+    const std::vector<std::string> both = times("all");  // beside the model's own grid
+    EXPECT_EQ(both.size(), 1 + 201u);                    // the two are on it
+    write("m.appell",
+          "system m\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nspring P O stiffness 4\nrun for 2 s, at (0.5 s, 1.25 s)\n");
+    ASSERT_EQ(call("run m.appell").code, 0);
+    EXPECT_EQ(times("m.out"), (std::vector<std::string>{"t", "0", "0.5", "1.25", "2"}));
+    ASSERT_EQ(call("run m.appell --every step --out steps").code, 0);
+    const auto summary = nlohmann::json::parse(read("steps/summary.json"));
+    EXPECT_EQ(summary["options"]["every"], "step");
+    EXPECT_EQ(summary["rows"], summary["steps"]["accepted"].get<int>() + 3);
+    write("n.appell", "system n\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nspring P O stiffness 4\nrun for 2 s, every step\n");
+    ASSERT_EQ(call("run n.appell").code, 0);
+    EXPECT_EQ(times("n.out").size(),
+              nlohmann::json::parse(read("n.out/summary.json"))["steps"]["accepted"].get<std::size_t>() + 2);
+    expect_problem("run m.appell --at 7 --out none", "E0815");
+    EXPECT_EQ(call("run m.appell --every soon").code, 2);
+    EXPECT_EQ(call("run m.appell --every -1").code, 2);
+}
+
+// the program is started, stopped by a signal in the middle, and resumed: the files are those of a run that was left alone
+TEST_F(Cli, AStoppedRunIsResumedFromItsFiles) {
+    write("part.appell", "param k = 4\n");
+    write(
+        "m.appell",
+        "system m\ninclude \"part.appell\"\ncoord x = 1, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nspring P O stiffness k\n"
+        "constraint c: dot(vel(P), N.y) = 0.1*x'\nrun for 2000 s, every 0.01 s\nplot x, y\n");
+    ASSERT_EQ(call("run m.appell --set k=5 --forces N --out whole").code, 0);
+    const std::string start = "timeout --preserve-status -s SIGNAL 0.2 '" + std::string(APPELL_BINARY_DIR) +
+                              "/appell' run m.appell --set k=5 --forces N --out part";
+    for (const std::string signal : {"INT", "TERM"}) {
+        fs::remove_all(folder_ / "part");
+        std::string command = start;
+        command.replace(command.find("SIGNAL"), 6, signal);
+        EXPECT_NE(std::system(("cd '" + folder_.string() + "' && " + command + " >/dev/null 2>&1").c_str()), 0);
+        const auto stopped = nlohmann::json::parse(read("part/summary.json"));
+        ASSERT_EQ(stopped["reason"], "cancelled");
+        ASSERT_TRUE(fs::exists(folder_ / "part/state.json"));
+        const std::string rows = read("part/trajectory.csv"), all = read("whole/trajectory.csv");
+        EXPECT_LT(rows.size(), all.size());
+        EXPECT_TRUE(all.starts_with(rows));
+        // neither the model file nor what it includes is needed any more
+        fs::rename(folder_ / "m.appell", folder_ / "moved.appell");
+        fs::rename(folder_ / "part.appell", folder_ / "moved_part.appell");
+        const Outcome resumed = call("run --resume part");
+        EXPECT_EQ(resumed.code, 0) << resumed.out;
+        fs::rename(folder_ / "moved.appell", folder_ / "m.appell");
+        fs::rename(folder_ / "moved_part.appell", folder_ / "part.appell");
+        std::vector<std::string> files;
+        for (const auto& entry : fs::directory_iterator(folder_ / "whole")) {
+            const std::string name = entry.path().filename().string();
+            files.push_back(name);
+            if (name == "summary.json") continue;  // it has the time that was needed
+            EXPECT_EQ(read("part/" + name), read("whole/" + name)) << name;
+        }
+        for (const auto& entry : fs::directory_iterator(folder_ / "part"))
+            EXPECT_NE(std::find(files.begin(), files.end(), entry.path().filename().string()), files.end()) << entry.path();
+    }
+    // it has ended: nothing to resume
+    const Outcome again = call("run --resume part");
+    EXPECT_EQ(again.code, 1);
+    EXPECT_NE(again.out.find("E0824"), std::string::npos) << again.out;
+    EXPECT_EQ(call("run --resume nowhere").code, 1);
+}
+
+// A run that is killed leaves whole rows and a state that it is resumed from.
+TEST_F(Cli, AKilledRunIsResumed) {
+    // long enough for a state to be saved before it ends, on any machine
+    write("m.appell",
+          "system m\ncoord x = 1, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nspring P O stiffness 4\nrun for 1e5 s, every "
+          "0.02 s\n");
+    const std::string program = "'" + std::string(APPELL_BINARY_DIR) + "/appell'";
+    ASSERT_EQ(std::system(("cd '" + folder_.string() + "' && (" + program +
+                           " run m.appell --limit steps=2000000000 >/dev/null 2>&1 & p=$!; while [ ! -e m.out/state.json ] && "
+                           "kill -0 $p; do sleep 0.02; "
+                           "done; kill -KILL $p)")
+                              .c_str()),
+              0);
+    ASSERT_TRUE(fs::exists(folder_ / "m.out/state.json"));
+    EXPECT_FALSE(fs::exists(folder_ / "m.out/summary.json"));
+    const std::string rows = read("m.out/trajectory.csv");
+    EXPECT_EQ(rows.back(), '\n');
+    // on to another stop, and the rows that were there before are there still
+    EXPECT_NE(std::system(("cd '" + folder_.string() + "' && timeout --preserve-status -s TERM 1 " + program +
+                           " run --resume m.out >/dev/null 2>&1")
+                              .c_str()),
+              0);
+    const auto state = nlohmann::json::parse(read("m.out/state.json"));
+    const std::string longer = read("m.out/trajectory.csv");
+    EXPECT_EQ(std::count(longer.begin(), longer.end(), '\n'), state["numbers"]["summary.rows"][0].get<double>() + 1);
+    EXPECT_TRUE(longer.starts_with(rows) || rows.starts_with(longer));
+}
+
+TEST_F(Cli, AFullDiskIsNamed) {
+    // a limit on the size of files is a full disk to the program
+    const std::string program = "'" + std::string(APPELL_BINARY_DIR) + "/appell'";
+    const std::string command = "cd '" + folder_.string() + "' && (ulimit -f 64; " + program + " run " +
+                                model("double_pendulum") + " --every 0.0001 --out full) >log 2>&1";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    EXPECT_NE(read("log").find("E0801"), std::string::npos) << read("log");
+    EXPECT_NE(read("log").find("File too large"), std::string::npos) << read("log");
+    EXPECT_FALSE(fs::exists(folder_ / "full"));
+}
+
+TEST_F(Cli, SweepsAreTheSameOnAnyNumberOfThreads) {
+    write("m.appell",
+          "system m\nparam c = 1, k = 4\ncoord x = 1, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nspring P O stiffness k\n"
+          "constraint a: x^2 + y^2 = c\noutput r = mag(pos(P))\nstart y' = 1\nrun for 1 s\n");
+    const std::string command =
+        "sweep m.appell --over 'c = -1..2 by 1' --over 'k = (1, 2.5)' --random \"y' in 1..2\" --samples 3 --seed 7 --extremes "
+        "x,r";
+    for (const std::string threads : {"1", "2", "7"}) {
+        const Outcome outcome = call(command + " --out s" + threads + " --threads " + threads);
+        EXPECT_EQ(outcome.code, 0) << outcome.out;
+        EXPECT_NE(outcome.out.find("24 members"), std::string::npos) << outcome.out;
+    }
+    const std::string table = read("s1/sweep.csv");
+    EXPECT_EQ(table, read("s2/sweep.csv"));
+    EXPECT_EQ(table, read("s7/sweep.csv"));
+    EXPECT_EQ(read("s1/summary.json"), read("s7/summary.json"));
+    EXPECT_TRUE(
+        table.starts_with("member,c,k,y',reason,t_end,x,y,x',y',energy,r,balance_relative,min(x),max(x),min(r),max(r)\n0,-1,1,"))
+        << table;
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 25);
+    const auto summary = nlohmann::json::parse(read("s1/summary.json"));
+    EXPECT_EQ(summary["reasons"]["start_has_no_solution"], 6);
+    EXPECT_GE(summary["reasons"]["finished"].get<int>(), 12);
+    for (const std::string wrong :
+         {"--over 'c = 1..2'", "--over 'c = 1..2 by 0'", "--over 'c = 1..2 by -1'", "--over 'c = (1, 2'", "--over 'c 1'",
+          "--over 'c = (1, x)'", "--over 'c = 1..2 in 1'", "--random 'c in 1..2'", "--over 'c = (1)' --samples 3",
+          "--random 'c in normal(1)' --samples 2"})
+        EXPECT_EQ(call("sweep m.appell " + wrong).code, 2) << wrong;
+    expect_problem("sweep m.appell --over 'd = (1, 2)' --out none", "E0204");
+    expect_problem("sweep m.appell --over 'c = (1, 2)' --extremes s --out none", "E0826");
+}
+
 }  // namespace appell

@@ -152,7 +152,10 @@ TEST_F(Documentation, CommandsWork) {
                 std::string arguments = first == "./run" ? "run" : "";
                 bool has_out = false;
                 for (std::string word; words >> word;) {
-                    std::erase(word, '"');  // what the shell would do
+                    // what the shell would do
+                    for (std::string more; std::count(word.begin(), word.end(), '"') % 2 != 0 && words >> more;)
+                        word += " " + more;
+                    std::erase(word, '"');
                     has_out = has_out || word.rfind("--out", 0) == 0;
                     if (fs::path(word).extension() == ".appell") {
                         EXPECT_TRUE(fs::exists(k_root / word)) << block.place << ": " << line;

@@ -176,7 +176,9 @@ const std::set<Code> k_elsewhere{
     Code::E0811,  // cancelling: Cancelled below
     Code::E0816,  // the gallery command, tests/cli
     Code::E0821,  // derive: EvidenceThatAFormulationCanNotShow below
-    Code::N0822   // check: tests/truth/gallery_claims_test.cpp
+    Code::N0822,  // check: tests/truth/gallery_claims_test.cpp
+    Code::E0824,  // resuming: tests/cross/resumed_run_test.cpp
+    Code::E0826   // sweeping: tests/cross/ensemble_test.cpp
 };
 
 class BadRun : public ::testing::TestWithParam<BadModel> {};

@@ -472,5 +472,40 @@ TEST(Simulate, QuaternionsKeepTheirNorm) {
     EXPECT_EQ(run(motion, {0, 0, 0, 0, 3}, until(1, 0.1)).summary.reason, EndReason::start_not_finite);
 }
 
+// listed times, alone, beside a grid and beside the steps; in either direction; each once
+TEST(Simulate, RowsAtListedTimes) {
+    HandModel m = pendulum(k_gravity);
+    const Motion motion = build_motion(m);
+    const std::vector<double> x0{1, 0, 0, 0};
+    SimulateOptions o = until(1, std::numeric_limits<double>::infinity());
+    o.at = {0.7, 0.31, 0.7, 1.0, 0.0};
+    const Trajectory listed = run(motion, x0, o);
+    EXPECT_EQ(listed.t, (std::vector<double>{0, 0.31, 0.7, 1}));
+    EXPECT_EQ(listed.summary.rows, 4u);
+    o.every = 0.1;
+    o.at = {0.3, 0.55};  // 3 * 0.1 is not 0.3
+    const Trajectory grid = run(motion, x0, o);
+    ASSERT_EQ(grid.t.size(), 12u);
+    EXPECT_EQ(grid.t[3], 0.3);
+    EXPECT_EQ(grid.t[6], 0.55);
+    o.every = 0;
+    const Trajectory steps = run(motion, x0, o);
+    EXPECT_EQ(steps.t.size(), steps.summary.steps + 1 + 2);
+    EXPECT_TRUE(std::is_sorted(steps.t.begin(), steps.t.end()));
+    EXPECT_EQ(std::count(steps.t.begin(), steps.t.end(), 0.55), 1);
+    // the rows do not change the motion
+    EXPECT_EQ(steps.summary.x_end, listed.summary.x_end);
+    EXPECT_EQ(steps.rows[static_cast<std::size_t>(std::find(steps.t.begin(), steps.t.end(), 0.55) - steps.t.begin())],
+              grid.rows[6]);
+    SimulateOptions back = o;
+    back.t0 = 1;
+    back.t1 = -1;
+    back.every = std::numeric_limits<double>::infinity();
+    back.at = {-0.5, 0.5, 3};
+    EXPECT_EQ(run(motion, x0, back).t, (std::vector<double>{1, 0.5, -0.5, -1}));
+    o.at = {std::numeric_limits<double>::quiet_NaN()};
+    EXPECT_THROW((void)run(motion, x0, o), Error);
+}
+
 }  // namespace
 }  // namespace appell

@@ -1,0 +1,17 @@
+// What the commands share: options as numbers, the end of a command, and the wish to stop.
+#pragma once
+
+#include "commands.hpp"
+
+namespace appell {
+
+[[nodiscard]] ReadOptions read_options(const SharedOptions& shared);
+
+// the end of every command: diagnostics as text on standard error, or as JSON on standard output when there is nothing better
+int finish(const Derivation& derivation, const SharedOptions& shared, bool json_printed);
+
+// SIGINT and SIGTERM from now on ask a run to stop, which looks between steps
+void stop_on_signals();
+[[nodiscard]] bool stop_asked();
+
+}  // namespace appell

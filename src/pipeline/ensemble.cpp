@@ -1,0 +1,290 @@
+#include "pipeline/ensemble.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "dynam/formulations.hpp"
+#include "pipeline/end_diagnostics.hpp"
+#include "pipeline/energy_audit.hpp"
+
+namespace appell {
+
+namespace {
+
+constexpr std::size_t k_most_members = 10'000'000;
+constexpr std::size_t k_tried = 16;  // members whose values the shared derivation may start from
+constexpr double k_nothing = std::numeric_limits<double>::quiet_NaN();
+
+// splitmix64 of Steele, Lea and Flood: a counter in, a well mixed number out, so that draws need no common stream
+std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+// in (0, 1)
+double uniform(std::uint64_t seed, std::uint64_t member, std::uint64_t which) {
+    const std::uint64_t bits = mixed(mixed(mixed(seed) ^ member) ^ which);
+    return (static_cast<double>(bits >> 11) + 0.5) / 9007199254740992.0;
+}
+
+double draw(const SweepDraw& law, std::uint64_t seed, std::uint64_t member, std::uint64_t which) {
+    const double u = uniform(seed, member, 2 * which);
+    if (law.law == SweepDraw::Law::uniform) return law.first + u * (law.second - law.first);
+    // Box and Muller
+    const double v = uniform(seed, member, 2 * which + 1);
+    return law.first + law.second * std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
+}
+
+std::string first_problem(const Diagnostics& diagnostics) {
+    for (const Diagnostic& d : diagnostics.all())
+        if (d.severity() == Severity::error) return fmt::format("{}: {}", info(d.code).name, d.message);
+    return "";
+}
+
+// what is told of a member: its last row and the extremes along all
+class Collector final : public RowConsumer {
+public:
+    Collector(const std::vector<std::string>& finals, const std::vector<std::string>& extremes)
+        : finals_(finals),
+          extremes_(extremes),
+          least_(extremes.size(), std::numeric_limits<double>::infinity()),
+          largest_(extremes.size(), -std::numeric_limits<double>::infinity()) {}
+
+    void begin(const Run& run) override { find(run.columns); }
+    void find(const std::vector<std::string>& columns) {
+        for (const auto& [names, places] : {std::pair(&finals_, &final_places_), std::pair(&extremes_, &places_)})
+            for (const std::string& name : *names)
+                places->push_back(static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin()));
+    }
+    void row(double t, std::span<const double> columns) override {
+        t_ = t;
+        last_.assign(columns.begin(), columns.end());
+        for (std::size_t k = 0; k < places_.size(); ++k) {
+            if (places_[k] >= columns.size()) continue;
+            least_[k] = std::min(least_[k], columns[places_[k]]);
+            largest_[k] = std::max(largest_[k], columns[places_[k]]);
+        }
+    }
+    [[nodiscard]] std::vector<double> numbers(double balance) const {
+        if (last_.empty()) return {};
+        std::vector<double> out{t_};
+        for (const std::size_t place : final_places_) out.push_back(place < last_.size() ? last_[place] : k_nothing);
+        out.push_back(balance);
+        for (std::size_t k = 0; k < places_.size(); ++k) {
+            const bool known = places_[k] < last_.size();
+            out.push_back(known ? least_[k] : k_nothing);
+            out.push_back(known ? largest_[k] : k_nothing);
+        }
+        return out;
+    }
+
+private:
+    const std::vector<std::string>&finals_, &extremes_;
+    std::vector<std::size_t> final_places_, places_;
+    std::vector<double> least_, largest_, last_;
+    double t_ = 0;
+};
+
+// the shape of a model: what its dynamics depend on beside numbers
+bool same_shape(const Model& a, const Model& b) {
+    const auto rates = [](const Model& m) {
+        // a fixed rate is a number in the programs
+        std::vector<std::pair<std::size_t, double>> out;
+        for (const StartRate& r : m.start_rates)
+            if (r.fixed) out.emplace_back(r.coordinate, r.value);
+        return out;
+    };
+    return a.graph->size() == b.graph->size() && a.parameters.size() == b.parameters.size() &&
+           a.inputs.size() == b.inputs.size() && a.coordinates.size() == b.coordinates.size() &&
+           a.speeds.size() == b.speeds.size() && a.constraints.size() == b.constraints.size() &&
+           a.loads.size() == b.loads.size() && rates(a) == rates(b);
+}
+
+}  // namespace
+
+std::size_t Ensemble::size() const {
+    std::size_t count = plan_.samples;
+    for (const SweepAxis& axis : plan_.over) count *= axis.values.size();
+    return count;
+}
+
+std::vector<double> Ensemble::values(std::size_t member) const {
+    std::vector<double> out(plan_.over.size());
+    std::size_t place = member / plan_.samples;
+    for (std::size_t k = plan_.over.size(); k-- > 0;) {
+        out[k] = plan_.over[k].values[place % plan_.over[k].values.size()];
+        place /= plan_.over[k].values.size();
+    }
+    for (std::size_t k = 0; k < plan_.random.size(); ++k) out.push_back(draw(plan_.random[k], plan_.seed, member, k));
+    return out;
+}
+
+ReadOptions Ensemble::read_options(const std::vector<double>& values) const {
+    ReadOptions options = text_.options;
+    for (std::size_t k = 0; k < values.size(); ++k) options.set.insert_or_assign(swept_[k], values[k]);
+    return options;
+}
+
+Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan plan) {
+    Result<Ensemble> result;
+    Diagnostics& diagnostics = result.diagnostics;
+    Ensemble out;
+    out.text_ = std::move(text);
+    out.run_ = std::move(options);
+    out.plan_ = std::move(plan);
+    const auto refuse = [&](std::string message, std::string expected, std::string hint = "") {
+        diagnostics.add({Code::E0826, {}, std::move(message), "", std::move(expected), std::move(hint)});
+    };
+    double count = static_cast<double>(out.plan_.samples);
+    for (const SweepAxis& axis : out.plan_.over) {
+        out.swept_.push_back(axis.name);
+        count *= static_cast<double>(axis.values.size());
+    }
+    for (const SweepDraw& one : out.plan_.random) out.swept_.push_back(one.name);
+    if (out.swept_.empty()) refuse("nothing is swept", "a range, a list or a random draw of some quantity");
+    for (std::size_t i = 0; i < out.swept_.size(); ++i)
+        if (std::find(out.swept_.begin(), out.swept_.begin() + static_cast<std::ptrdiff_t>(i), out.swept_[i]) !=
+            out.swept_.begin() + static_cast<std::ptrdiff_t>(i))
+            refuse(fmt::format("{} is swept twice", out.swept_[i]), "one range, list or draw for each quantity");
+    if (!(count >= 1) || count > k_most_members)
+        refuse(fmt::format("a sweep of {} members", count), fmt::format("from 1 to {} members", k_most_members));
+    if (diagnostics.has_errors()) return result;
+
+    // the dynamics, at the values of the first member that can be started
+    const auto formulation = [&](const Model& m) {
+        return find_formulation(out.run_.formulation.value_or(m.run.formulation)).value_or(Formulation::multipliers);
+    };
+    for (std::size_t i = 0; i < std::min(out.size(), k_tried) && !out.base_; ++i) {
+        ModelText member = out.text_;
+        member.options = out.read_options(out.values(i));
+        auto base = std::make_shared<Base>();
+        base->derivation = derive(member);
+        Diagnostics problems = base->derivation.diagnostics;
+        if (base->derivation.ok()) {
+            const Model& m = *base->derivation.model;
+            const SimulateOptions plan_of_run = simulate_options(m, out.run_);
+            if (!check_run_options(problems, m, out.run_, plan_of_run)) {
+                LowerMotionOptions lower{formulation(m), plan_of_run.t0, base->derivation.limits.solve_entries};
+                lower.for_run = true;
+                Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
+                problems.append(lowered.diagnostics);
+                if (lowered.ok()) base->lowered = std::move(*lowered);
+            }
+        }
+        if (!problems.has_errors()) {
+            // the graph of the derivation has grown since
+            SourceSet sources;
+            Result<Model> shape = read_model(member.name, member.text, member.include, member.options, sources);
+            base->shape = std::make_shared<const Model>(std::move(*shape));
+            out.base_ = std::move(base);
+        }
+        if (problems.has_errors() && i == 0) diagnostics = problems;
+    }
+    if (!out.base_) return result;
+    diagnostics = Diagnostics();
+    const Model& m = *out.base_->derivation.model;
+    const FormulationInfo& info_of_formulation =
+        *std::find_if(all_formulations().begin(), all_formulations().end(),
+                      [&](const FormulationInfo& row) { return row.formulation == formulation(m); });
+    out.own_partition_ =
+        info_of_formulation.partitioned || formulation(m) == Formulation::minimal || formulation(m) == Formulation::nonminimal;
+
+    const RowLayout& layout = out.base_->lowered.layout;
+    const std::vector<std::string>& columns = out.base_->lowered.motion.columns;
+    const auto named = [&](std::size_t first, std::size_t end) {
+        for (std::size_t i = first; i < end; ++i) out.finals_.push_back(columns[i]);
+    };
+    named(layout.coordinates, layout.multipliers);
+    named(layout.energy, layout.energy + 1);
+    named(layout.outputs, layout.visible);
+    out.extremes_ = out.plan_.extremes;
+    const std::vector<std::string> visible(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(layout.visible));
+    for (const std::string& name : out.extremes_)
+        if (std::find(visible.begin(), visible.end(), name) == visible.end()) {
+            const std::string near = nearest_name(name, visible);
+            refuse(fmt::format("the table of a run has no column `{}` that could have extremes", name),
+                   "coordinates, speeds, multipliers, energies and outputs of the model",
+                   near.empty() ? "declare an output for it" : fmt::format("did you mean {}?", near));
+        }
+    if (diagnostics.has_errors()) return result;
+    out.columns_.emplace_back("t_end");
+    out.columns_.insert(out.columns_.end(), out.finals_.begin(), out.finals_.end());
+    out.columns_.emplace_back("balance_relative");
+    for (const std::string& name : out.extremes_)
+        for (const char* which : {"min", "max"}) out.columns_.push_back(fmt::format("{}({})", which, name));
+    result.value = std::move(out);
+    return result;
+}
+
+Ensemble::Prepared Ensemble::prepare(std::size_t member) {
+    Prepared out{member, values(member), std::nullopt, {}, ""};
+    if (own_partition_) return out;
+    SourceSet sources;
+    const Result<Model> model = read_model(text_.name, text_.text, text_.include, read_options(out.values), sources);
+    if (!model.ok()) {
+        out.problem = first_problem(model.diagnostics);
+        return out;
+    }
+    if (!same_shape(*model, *base_->shape)) return out;
+    out.options = simulate_options(*model, run_);
+    Diagnostics problems;
+    if (check_run_options(problems, *model, run_, out.options)) {
+        out.problem = first_problem(problems);
+        return out;
+    }
+    Result<StartNumbers> numbers = start_numbers(*base_->derivation.dynamics, *model, out.options.t0);
+    if (numbers.ok())
+        out.numbers = std::move(*numbers);
+    else
+        out.problem = first_problem(numbers.diagnostics);
+    return out;
+}
+
+Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress) const {
+    Outcome out{member.member, member.values, member.problem, {}};
+    if (!member.problem.empty()) return out;
+    Collector collector(finals_, extremes_);
+    try {
+        if (member.numbers) {
+            Motion motion = base_->lowered.motion;
+            motion.parameters = member.numbers->parameters;
+            EnergyAudit audit(base_->lowered.layout, motion.works);
+            collector.find(motion.columns);
+            std::vector<double> row(motion.columns.size());
+            const SimulateSummary summary = simulate(
+                motion, member.numbers->x0, member.options,
+                [&](double t, std::span<const double> observed) {
+                    std::copy(observed.begin(), observed.end(), row.begin());
+                    audit.note(row);
+                    collector.row(t, row);
+                },
+                progress);
+            out.reason = name(summary.reason);
+            out.numbers = collector.numbers(audit.balance().relative_error());
+            return out;
+        }
+        ModelText text = text_;
+        text.options = read_options(member.values);
+        Derivation derivation = derive(text);
+        RunHooks hooks;
+        hooks.progress = progress;
+        hooks.rows = &collector;
+        const std::optional<Run> result = appell::run(derivation, run_, hooks);
+        out.reason = result ? std::string(name(result->summary.reason)) : first_problem(derivation.diagnostics);
+        if (result) out.numbers = collector.numbers(result->energy.relative_error());
+    } catch (const std::exception& problem) {
+        // one member must not lose the others
+        out.reason = problem.what();
+    }
+    return out;
+}
+
+}  // namespace appell
