@@ -364,6 +364,13 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
                    s.steps, s.rejected, result->rows());
         if (result->formulation == "minimal") fmt::print("  independent  {}\n", independent_names(*result));
+        if (!result->start_mode.empty()) fmt::print("  at the start  {}\n", result->start_mode);
+        constexpr std::size_t k_events = 12;  // on the terminal; the summary has all
+        for (std::size_t i = 0; i < std::min(k_events, result->events.size()); ++i)
+            fmt::print("  t = {} s  {}\n", short_number(result->events[i].t, 9), result->events[i].what);
+        if (result->events.size() > k_events)
+            fmt::print("  and {} more events, the last at t = {} s\n", result->events.size() - k_events,
+                       short_number(result->events.back().t, 9));
         if (!d.dynamics->rows.empty())
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),

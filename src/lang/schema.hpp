@@ -89,6 +89,7 @@ enum class Builtin : std::uint8_t {
     ideal,
     reaction,
     nonideal,
+    friction,
     actuator,
     partial,
     nonholonomic_partial,

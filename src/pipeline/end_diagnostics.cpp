@@ -193,14 +193,32 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
 
 }  // namespace
 
-void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s) {
+void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s,
+                         const std::string& why_no_mode) {
     const Model& m = *d.model;
     const auto place = [&](std::span<const double> x) { return state_text(m, x); };
     const std::string when = fmt::format("t = {}", short_number(s.t_end));
     const bool at_start = s.steps == 0;
     const auto rows_kept = "the rows up to there are kept";
     switch (s.reason) {
-        case EndReason::finished: break;
+        case EndReason::finished:
+        case EndReason::event: break;
+        case EndReason::no_mode:
+            diagnostics.add({Code::E0824,
+                             {},
+                             why_no_mode,
+                             place(s.x_end),
+                             "a motion that is consistent with contacts, friction and events",
+                             rows_kept});
+            break;
+        case EndReason::chatter:
+            diagnostics.add({Code::E0825,
+                             {},
+                             fmt::format("events follow each other without end at {}", when),
+                             place(s.x_end),
+                             "time between events",
+                             "look at what makes them come back at once; the rows up to there are kept"});
+            break;
         case EndReason::start_has_no_solution: diagnostics.add(no_start(d, motion, s)); break;
         case EndReason::start_not_finite:
             diagnostics.add({Code::E0803,

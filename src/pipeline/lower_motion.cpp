@@ -33,13 +33,18 @@ struct Correction {
 
 class MotionLowering {
 public:
-    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length)
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise)
         : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
         inputs_.push_back(length);
+        for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
+            inputs_.insert(inputs_.end(), direction.begin(), direction.end());
         std::vector<NodeId> squares;
         for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
+        if (speed_noise > 0) squares.push_back(g_.constant(speed_noise * speed_noise));
         speed_ = g_.make(Op::Sqrt, g_.sum(squares));
     }
+
+    [[nodiscard]] const std::vector<SymbolId>& inputs() const { return inputs_; }
 
     [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations) const {
         ProgramSpec spec{inputs_, equations, {}};
@@ -500,6 +505,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     const std::vector<double>& values = start.values;
     for (const Coordinate& c : m.coordinates) out.x0.push_back(c.start);
     out.x0.insert(out.x0.end(), start.speeds.begin(), start.speeds.end());
+    if (!options.state.empty()) out.x0 = options.state;
     if (!std::all_of(out.x0.begin(), out.x0.end(), [](double v) { return std::isfinite(v); })) {
         diagnostics.add(
             {Code::E0803, {}, "a start value is not a finite number", "", "finite start values", "check the parameters in it"});
@@ -531,13 +537,16 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.speeds = row.size();
     for (const Speed& s : m.speeds) column(s.name, g.symbol_node(s.u));
     layout.multipliers = row.size();
-    for (const ConstraintRow& r : d.rows)
-        if (!r.by_actuators) column(g.symbol(r.multiplier).name, g.symbol_node(r.multiplier));
+    // sticking shows as friction, not as a constraint
+    std::vector<ConstraintRow> rows = options.whole ? options.whole->rows : d.rows;
+    std::erase_if(rows, [&](const ConstraintRow& r) { return m.constraints[r.constraint].stick_of.has_value(); });
+    for (const ConstraintRow& r : rows)
+        if (!r.by_actuators) column(g.symbol(r.multiplier).name, observable.scalar(g.symbol_node(r.multiplier), {}));
     for (const SymbolId magnitude : d.actuators) column(g.symbol(magnitude).name, g.symbol_node(magnitude));
     layout.residuals = row.size();
-    for (const ConstraintRow& r : d.rows)
+    for (const ConstraintRow& r : rows)
         if (r.level == Level::position) column(fmt::format("residual({})", r.name), r.position);
-    for (const ConstraintRow& r : d.rows)
+    for (const ConstraintRow& r : rows)
         if (r.level != Level::acceleration)
             column(fmt::format("residual({}){}", r.name, r.level == Level::position ? "'" : ""), r.velocity);
     layout.kinetic = column("kinetic", d.kinetic_energy);
@@ -625,11 +634,16 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     for (const Parameter& p : m.parameters) motion.parameters.push_back(p.value);
     for (const Input& i : m.inputs) motion.parameters.push_back(i.value.value_or(0));
     motion.parameters.push_back(length > 0 ? length : 1);
+    out.first_direction = motion.parameters.size();
+    motion.parameters.resize(motion.parameters.size() + 3 * d.slip_directions.size(), 0.0);
+    for (std::size_t i = 0; i < d.slip_directions.size(); ++i) motion.parameters[out.first_direction + 3 * i] = 1;
+    for (const Friction& friction : m.frictions)
+        motion.repeats_rows = motion.repeats_rows || (!d.off.empty() && !d.off[friction.stick]);
     for (std::size_t i = 0; i < m.coordinates.size(); ++i)
         if (m.coordinates[i].fixed) motion.held.push_back(i);
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
         if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
-    MotionLowering lowering(d, length_symbol);
+    MotionLowering lowering(d, length_symbol, options.speed_noise);
     out.length_symbol = length_symbol;
     motion.position = lowering.position(false);
     motion.velocity = lowering.velocity(false);
@@ -663,6 +677,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     motion.rate = lowering.rate(equations.solves);
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
+    out.inputs = lowering.inputs();
+    out.equations = equations.solves;
     out.nodes = g.size();
     out.instructions = motion.rate.instructions.size();
     result.value = std::move(out);

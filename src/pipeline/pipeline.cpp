@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
+#include "dynam/modes.hpp"
 #include "pipeline/doctor_samples.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "pipeline/mode_switching.hpp"
 
 namespace appell {
 
@@ -17,6 +19,24 @@ namespace {
 
 void add_limit(Diagnostics& diagnostics, const NodeLimitReached& limit) {
     diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+}
+
+}  // namespace
+
+namespace {
+
+// the dynamics to look at is that of the mode the motion starts in
+void take_start_mode(Derivation& out) {
+    out.whole = std::move(out.dynamics);
+    out.dynamics.reset();
+    const RunPlan& plan = out.model->run;
+    ModeSwitching switching(*out.whole, {Formulation::multipliers, plan.from, out.limits.solve_entries, false}, plan.atol,
+                            out.diagnostics);
+    if (!switching.begin()) return;
+    Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
+    out.diagnostics.append(dynamics.diagnostics);
+    if (dynamics.ok()) out.dynamics = std::move(*dynamics);
+    out.start_mode = switching.describe();
 }
 
 }  // namespace
@@ -34,6 +54,7 @@ Derivation derive(const ModelText& text) {
         Result<ConstrainedDynamics> dynamics = derive_dynamics(out.model);
         out.diagnostics.append(dynamics.diagnostics);
         if (dynamics.ok()) out.dynamics = std::move(*dynamics);
+        if (out.dynamics && out.model->switches()) take_start_mode(out);
         out.timer.stop();
     } catch (const NodeLimitReached& limit) {
         out.timer.stop();
@@ -183,15 +204,17 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     try {
         derivation.timer.start("lower");
         const std::string name = wanted.formulation.value_or(m.run.formulation);
-        Result<LoweredMotion> lowered =
-            lower_motion(*derivation.dynamics, {find_formulation(name).value_or(Formulation::multipliers), out.options.t0,
-                                                derivation.limits.solve_entries, true, forces_in});
-        derivation.diagnostics.append(lowered.diagnostics);
         out.formulation = name;
-        if (!lowered.ok()) {
+        ModeSwitching switching(derivation.whole ? *derivation.whole : *derivation.dynamics,
+                                {find_formulation(name).value_or(Formulation::multipliers), out.options.t0,
+                                 derivation.limits.solve_entries, true, forces_in},
+                                out.options.atol, derivation.diagnostics);
+        if (!switching.begin()) {
             derivation.timer.stop();
             return std::nullopt;
         }
+        const LoweredMotion* lowered = &switching.lowered();
+        out.start_mode = switching.describe();
         for (const std::size_t i : lowered->independent_coordinates) out.independent_coordinates.push_back(m.coordinates[i].name);
         for (const std::size_t i : lowered->independent_speeds) out.independent_speeds.push_back(m.speeds[i].name);
         if (lowered->motion.reduction) out.options.project = false;  // a reduced state can not leave the constraints
@@ -204,14 +227,15 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
             static_cast<std::size_t>(std::min(1e6, std::abs(duration) / std::max(out.options.every, 1e-300))) + 2;
         out.table.reserve(expected * out.width());
         out.summary = simulate(
-            lowered->motion, lowered->x0, out.options,
+            switching, std::vector<double>(lowered->x0), out.options,
             [&](double t, std::span<const double> row) {
                 out.table.push_back(t);
                 out.table.insert(out.table.end(), row.begin(), row.end());
             },
             progress);
         derivation.timer.stop();
-        add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);
+        out.events = switching.events();
+        add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary, switching.failure());
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
         add_limit(derivation.diagnostics, limit);

@@ -33,7 +33,9 @@ struct Derivation {
     SourceSet sources;
     Diagnostics diagnostics;
     std::shared_ptr<const Model> model;
-    std::optional<ConstrainedDynamics> dynamics;
+    std::optional<ConstrainedDynamics> dynamics;  // in the mode of the start values, where there are modes
+    std::optional<ConstrainedDynamics> whole;     // where there are modes: with the rows of all constraints
+    std::string start_mode;
     PhaseTimer timer;
     Limits limits;
 

@@ -103,6 +103,17 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
                      {"end", number(run.energy.end)},
                      {"largest_change", number(run.energy.largest_change)},
                      {"largest_change_relative", number(relative)}};
+    if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
+    if (m.switches() || !run.events.empty()) {
+        out["events"] = Json::array();
+        for (const RunEvent& event : run.events) {
+            Json state = Json::object();
+            for (std::size_t i = 0; i < event.x.size(); ++i)
+                state[i < m.coordinates.size() ? m.coordinates[i].name : m.speeds[i - m.coordinates.size()].name] =
+                    number(event.x[i]);
+            out["events"].push_back({{"t", number(event.t)}, {"what", event.what}, {"state", std::move(state)}});
+        }
+    }
     out["start_moved"] = Json::array();
     for (const Moved& moved : s.moved)
         out["start_moved"].push_back({{"name", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name},

@@ -39,11 +39,20 @@ struct EnergyBalance {
     double largest_change = 0;  // of the total energy from its start
 };
 
+// Something that happened at an instant: an impact, a change of mode, an event of the model.
+struct RunEvent {
+    double t;
+    std::string what;
+    std::vector<double> x;  // q, u behind it
+};
+
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
     std::vector<std::string> independent_coordinates, independent_speeds;  // of `minimal`: all that is integrated
     SimulateSummary summary;
+    std::string start_mode;  // of contacts and friction
+    std::vector<RunEvent> events;
     EnergyBalance energy;
     RowLayout layout;
     std::vector<std::string> columns;  // visible ones first

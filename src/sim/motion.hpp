@@ -38,6 +38,15 @@ struct Reduction {
     DependentRows position, velocity;
 };
 
+// A function of the state whose passage through zero is an event.
+struct Guard {
+    enum class Passage { falling, rising, either };
+    Passage passage = Passage::either;
+    // It is positive by what it stands for (a gap, a margin), whatever round-off says where it starts: going below is a passage.
+    bool armed = false;
+    double noise = 0;  // values this close to zero are round-off
+};
+
 struct Motion {
     std::size_t coordinates = 0;
     std::size_t speeds = 0;
@@ -59,6 +68,13 @@ struct Motion {
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
+
+    Program guard;  // output "guard", by guard; not there without any
+    std::vector<Guard> guards;
+    // Parameters that remember where the motion was: at every accepted state output "follow" of this program is put into them.
+    Program follow;
+    std::vector<std::size_t> followed;  // indices in `parameters`
+    bool repeats_rows = false;          // rows depend on each other by how they were made: no news for the user
 
     // the programs that bring start values onto the constraints
     [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }

@@ -13,11 +13,11 @@ namespace appell {
 class MotionProgram {
 public:
     // A program without outputs is one that is not there, and must not be run. Throws Error for other inputs than the motion's.
-    MotionProgram(const Motion& motion, const Program& program) : workspace_(program) {
+    MotionProgram(const Motion& motion, const Program& program) : workspace_(program), first_parameter_(1 + motion.states()) {
         if (program.outputs.empty()) return;
         if (program.inputs != motion.inputs()) throw Error("the programs of a motion take the inputs t, q, u and the parameters");
         std::copy(motion.parameters.begin(), motion.parameters.end(),
-                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
+                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(first_parameter_));
     }
 
     EvalReport run(double t, std::span<const double> x) {
@@ -25,6 +25,10 @@ public:
         inputs[0] = t;
         std::copy(x.begin(), x.end(), inputs.begin() + 1);
         return workspace_.run();
+    }
+
+    void set_parameter(std::size_t index, double value) {
+        if (!workspace_.program().outputs.empty()) workspace_.inputs()[first_parameter_ + index] = value;
     }
 
     void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
@@ -37,6 +41,7 @@ public:
 
 private:
     Workspace<double> workspace_;
+    std::size_t first_parameter_;
 };
 
 }  // namespace appell

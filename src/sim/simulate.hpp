@@ -11,6 +11,7 @@
 
 #include "sim/motion.hpp"
 #include "sim/row_watch.hpp"
+#include "sim/switching.hpp"
 
 namespace appell {
 
@@ -26,6 +27,9 @@ struct SimulateOptions {
 
 enum class EndReason {
     finished,
+    event,    // one that says stop
+    no_mode,  // what happened leaves no motion that is consistent with contacts and friction
+    chatter,  // events without end while time stands still
     start_has_no_solution,  // Newton's iteration found no consistent state near the start values
     start_not_finite,
     not_finite,                // a rate that is not finite, however short the step
@@ -78,6 +82,9 @@ using Progress = std::function<bool(double t)>;  // false cancels
 
 // Throws Error for options or start values outside their rules.
 [[nodiscard]] SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options,
+                                       const RowSink& sink, const Progress& progress = {});
+// The same with a motion that may be another one after each event.
+[[nodiscard]] SimulateSummary simulate(Switching& switching, std::span<const double> x0, const SimulateOptions& options,
                                        const RowSink& sink, const Progress& progress = {});
 
 }  // namespace appell

@@ -176,8 +176,9 @@ std::vector<BadModel> bad_models() {
     add("E0511", 2, 31, with("frame B from N rotate 1 about (0, 0, 0)"));
     add("W0501", 2, 40, with("body B frame N mass 1 center O inertia (1, 1, 3)"));
     add("N0501", 2, 1, with("for i in 1..0\n  param p[i] = 1\nend"));
-    // not supported yet
-    add("E0901", 2, 1, with("event e: x_ falling => set u = 1, report"));
+    // contacts and friction
+    add("E0726", 2, 15, with("constraint c: x_' >= 0"));
+    add("E0727", 3, 25, with("constraint c: x_ >= 0\nnonideal c: friction on P_ = 1"));
     add("E0902", 2, 15, with("force on P_ = acc(P_)"));
     add("E0902", 2, 16, with("force on P_ = (x_'')*N.x"));
     // laws, actuators, claims
