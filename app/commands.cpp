@@ -249,6 +249,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
     } else if (found) {
         const Model& m = *d.model;
         fmt::print("{}{}\n", m.name, m.title.empty() ? "" : ": " + m.title);
+        if (!d.start_mode.empty()) fmt::print("  in the mode of the start: {}\n", d.start_mode);
         fmt::print("  {}, {}{}\n", plural(found->coordinates, "coordinate"), plural(found->speeds, "speed"),
                    found->quaternions ? fmt::format(" ({} kept at unit norm)", plural(found->quaternions, "quaternion")) : "");
         for (const ConstraintRow& row : d.dynamics->rows)

@@ -242,8 +242,9 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                              fmt::format("the step size collapsed at {}", when),
                              place(s.x_end),
                              "a motion that can be followed",
-                             "look for a singularity or a jump of the forces there, or loosen the tolerances; the rows up to "
-                             "there are kept"});
+                             "look for a singularity or a jump of the forces there (sign, abs or unit of a velocity that vanishes; dry "
+                             "friction that may stick is `nonideal c: friction on P = ...`), or loosen the tolerances; the rows "
+                             "up to there are kept"});
             break;
         case EndReason::singular_mass:
             if (at_start)

@@ -510,7 +510,7 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
         const Constraint& constraint = m_.constraints[c];
         if (constraint.unilateral)
             what.push_back(fmt::format("{} {}", constraint.name, off_[c] ? "opens" : "closes"));
-        else if (constraint.stick_of)
+        else if (constraint.stick_of && !off_[m_.frictions[*constraint.stick_of].constraint])
             what.push_back(fmt::format("{} {}", m_.constraints[m_.frictions[*constraint.stick_of].constraint].name,
                                        off_[c] ? "slips" : "sticks"));
     }

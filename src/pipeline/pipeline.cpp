@@ -236,6 +236,9 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         derivation.timer.stop();
         out.events = switching.events();
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary, switching.failure());
+        if (out.summary.reason == EndReason::rank_loss && !m.switches())
+            add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start,
+                                out.summary.constraint);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
         add_limit(derivation.diagnostics, limit);

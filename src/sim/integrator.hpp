@@ -59,6 +59,8 @@ public:
     [[nodiscard]] virtual std::span<const double> x() const = 0;
     [[nodiscard]] virtual RateStatus rate_status() const = 0;
     [[nodiscard]] virtual const IntegratorStatistics& statistics() const = 0;
+    // of a reduced state: how well its dependent entries are still determined, against the start
+    [[nodiscard]] virtual double dependent_share() const { return 1; }
 };
 
 }  // namespace appell

@@ -137,6 +137,7 @@ RateStatus DependentEntries::solve(double t, std::span<double> x) {
         double worst = 0;
         for (const double scaled : program_.output(scaled_)) worst = std::max(worst, std::abs(scaled));
         const double pivot = factor();
+        share_ = std::abs(pivot * k_worn / least_share_);
         if (worn(pivot, t, x)) return RateStatus::partition;
         correct(x);
         if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;

@@ -14,6 +14,7 @@
 // the determinant has changed its sign.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,6 +36,8 @@ public:
     [[nodiscard]] RateStatus start(double t, std::span<const double> x);
     // from the guess in x to the solution
     [[nodiscard]] RateStatus solve(double t, std::span<double> x);
+    // the least pivot of the last solution against that of the start
+    [[nodiscard]] double share() const { return share_; }
 
 private:
     double factor();
@@ -48,6 +51,7 @@ private:
     std::vector<double> lu_, step_, work_;
     std::vector<std::size_t> row_order_, column_order_;
     double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant
+    double share_ = 1;
     double moved_ = 0;        // largest relative change of an entry by the last correction
 };
 
@@ -66,6 +70,7 @@ public:
     [[nodiscard]] RateStatus complete(double t, std::span<const double> y, std::span<double> x);
     void take_independent(std::span<const double> x, std::span<double> y) const;
 
+    [[nodiscard]] double share() const { return std::min(position_.share(), velocity_.share()); }
     // of the last evaluation
     [[nodiscard]] std::span<const double> x() const { return x_; }
     [[nodiscard]] std::span<const double> xd() const { return xd_; }
@@ -98,6 +103,7 @@ public:
     [[nodiscard]] std::span<const double> x() const override { return x_; }
     [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_.rate_status(); }
     [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_.statistics(); }
+    [[nodiscard]] double dependent_share() const override { return rate_.share(); }
 
 private:
     void keep_last_evaluation();

@@ -29,6 +29,10 @@ constexpr double k_gross_inconsistency = 1e-3;
 constexpr double k_rows_follow = 1e-9;
 // steps after which the pace of the run is looked at
 constexpr std::size_t k_stall_window = 20'000;
+// steps that are on average this short against the longest one, half of the trials rejected, follow a jump and not a motion
+constexpr double k_crawl = 1e-5;
+// a partition whose share in the rows has come down to this is replaced while it still serves, if there is a better one
+constexpr double k_aging = 0.1;
 // so many switches within such a part of the run lead nowhere
 constexpr std::size_t k_chatter_window = 1000;
 constexpr double k_chatter = 1e-9;
@@ -362,6 +366,10 @@ private:
             reach(t, state_);
             remember(t, state_);
             if (!row_at_step(t)) return false;
+            if (const double share = integrator_.dependent_share(); share < std::min(k_aging, 0.3 * asked_share_)) {
+                asked_share_ = share;
+                if (!integrator_.at_end() && repartition()) return false;
+            }
         }
         return true;
     }
@@ -426,11 +434,16 @@ private:
     // A rate that jumps where the motion is drawn to (a corner of the constraint, say) lets every step through, each shorter than
     // the last. At such a pace the run would not end within its limit of steps: call it what it is, early.
     bool stalled() {
-        const std::size_t steps = integrator_.statistics().steps;
-        if (steps < stall_steps_ + k_stall_window) return false;
+        const IntegratorStatistics& s = integrator_.statistics();
+        longest_step_ = std::max(longest_step_, std::abs(integrator_.t() - integrator_.t_previous()));
+        if (s.steps < stall_steps_ + k_stall_window) return false;
         const double advanced = std::abs(integrator_.t() - stall_t_);
-        stall_steps_ = steps;
+        const std::size_t rejected = s.rejected - stall_rejected_;
+        stall_steps_ = s.steps;
+        stall_rejected_ = s.rejected;
         stall_t_ = integrator_.t();
+        // a jump that is crossed again and again: every step is tried several times, and all are short
+        if (rejected >= k_stall_window && advanced < k_stall_window * k_crawl * longest_step_) return true;
         return advanced * static_cast<double>(options_.max_steps) < k_stall_window * std::abs(options_.t1 - integrator_.t());
     }
 
@@ -558,7 +571,9 @@ private:
     EvalReport last_velocity_;
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
     bool watch_pivots_ = false;
-    std::size_t stall_steps_ = 0;
+    std::size_t stall_steps_ = 0, stall_rejected_ = 0;
+    double longest_step_ = 0;
+    double asked_share_ = 1;  // of the dependent entries, when another partition was last asked for
     double stall_t_ = t_begin_;
     SimulateSummary& summary_;
 };

@@ -159,6 +159,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0823, particle("constraint floor: dot(pos(P), N.y) >= 1 m\nrun for 1 s"));
     add(Code::E0824, particle("constraint c: x = 5 m initially off\nevent e: t - 0.5 s => enforce c\nrun for 1 s")).keeps_rows = true;
     add(Code::E0825, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows = true;
+    add(Code::N0826, particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s")).keeps_rows = true;
     add(Code::E0820, particle("constraint c: x'*y' = 1\nstart x' = 1, y' = 1\nrun for 1 s, formulation chaplygin"));
     // x' depends at the start, and from t = 1 on the constraint says nothing about it
     add(Code::E0817, particle("constraint c: max(1 - t, 0)*x' + min(t, 1)*y' = 0\nrun for 2 s, formulation voronec")).keeps_rows =

@@ -61,11 +61,11 @@ TEST(Switching, ABlockSlipsWhereTheTableIsTooQuick) {
     const std::vector<double> slips = times_of(r.run, "slips"), sticks = times_of(r.run, "sticks");
     ASSERT_GE(slips.size(), 3u);
     ASSERT_GE(sticks.size(), 3u);
-    const double first = std::asin(3 / 6.4) / 8;
+    const double first = std::asin(3 / 4.9) / 7;
     EXPECT_NEAR(slips[0], first, 1e-9);
-    // it sticks again where the speeds meet: 0.8 cos(8 t) = v0 - 3 (t - t0), friction ahead of it turned against the block
-    const double v0 = 0.8 * std::cos(8 * first);
-    const auto slip = [&](double t) { return v0 - 3 * (t - first) - 0.8 * std::cos(8 * t); };
+    // it sticks again where the speeds meet: 0.7 cos(7 t) = v0 - 3 (t - t0), friction ahead of it turned against the block
+    const double v0 = 0.7 * std::cos(7 * first);
+    const auto slip = [&](double t) { return v0 - 3 * (t - first) - 0.7 * std::cos(7 * t); };
     EXPECT_NEAR(slip(sticks[0]), 0, 1e-8);
     EXPECT_GT(std::abs(slip(0.5 * (first + sticks[0]))), 0.01);
     for (std::size_t i = 0; i < r.run.rows(); ++i) ASSERT_LE(std::abs(r.at(i, "F")), 3 * (1 + 1e-9)) << i;
@@ -117,8 +117,8 @@ TEST(Switching, ABlockLiftsOffWhereThePlaneFallsAway) {
 
 TEST(Switching, AnInclineInAllItsRegimes) {
     const TextRun r = run_text(gallery_text("vibrating_incline_regimes"));
-    for (const char* what : {"slips", "sticks", "plane opens", "impact on plane"})
-        EXPECT_FALSE(times_of(r.run, what).empty()) << what;
+    for (const char* what : {"sticks", "plane opens", "impact on plane"}) EXPECT_FALSE(times_of(r.run, what).empty()) << what;
+    std::size_t slides = 0, sticks = 0;
     for (std::size_t i = 0; i < r.run.rows(); ++i) {
         ASSERT_GE(r.at(i, "gap"), -1e-10) << i;
         // friction within its bound; no force while the gap is open
@@ -126,7 +126,10 @@ TEST(Switching, AnInclineInAllItsRegimes) {
         if (r.at(i, "gap") > 1e-6) {
             ASSERT_EQ(r.at(i, "normal"), 0) << i;
         }
+        if (r.at(i, "normal") > 0) ++(r.at(i, "F") > 0.999999 * 0.6 * r.at(i, "normal") ? slides : sticks);
     }
+    EXPECT_GT(slides, 100u);
+    EXPECT_GT(sticks, 50u);
 }
 
 // With mu = tan(alpha) the speed and its downhill part have a constant sum: v' = g sin(alpha) (cos(phi) - 1), (v cos(phi))' =
@@ -207,7 +210,7 @@ TEST(Events, StopSetDropAndEnforce) {
     const double speed = 2 * std::sqrt(9.81) * std::sin(0.5);
     EXPECT_NEAR(set.run.events[0].x[1], -speed / 2, 1e-9);
 
-    const TextRun stop = run_text(with_tolerances(k_pendulum + "event end: theta => stop", "for 10 s, every 0.01 s"));
+    const TextRun stop = run_text(with_tolerances(k_pendulum + "event done: theta => stop", "for 10 s, every 0.01 s"));
     EXPECT_EQ(stop.run.summary.reason, EndReason::event);
     EXPECT_NEAR(stop.run.summary.t_end, std::comp_ellint_1(std::sin(0.5)) / std::sqrt(9.81), 1e-7);
     // the row of the instant is the last one
