@@ -378,6 +378,10 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
                        short_number(std::max(s.position_residual, s.velocity_residual), 3));
         fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start),
                    short_number(result->energy.largest_change, 3));
+        for (const EnergyBalance::Entry& entry : result->energy.works)
+            fmt::print("  work of {}  {} J\n", entry.name, short_number(entry.work));
+        fmt::print("  energy balance  {} J off at most, {} of the largest energy or work\n",
+                   short_number(result->energy.largest_error, 3), short_number(result->energy.relative_error(), 3));
         fmt::print("results in {}/: trajectory.csv, {}summary.json, {}\n", out, forces ? "forces.csv, " : "",
                    fmt::join(plots, ", "));
     }

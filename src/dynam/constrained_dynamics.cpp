@@ -224,6 +224,7 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     dynamics.f = sums.generalized_forces();
     dynamics.kinetic_energy = g.sum(kinetic_terms);
     dynamics.potential_energy = g.sum(potential_terms);
+    dynamics.gravity_has_potential = gravity_has_potential;
     derive_constraint_rows(dynamics, result.diagnostics);
     choose_independent(dynamics, result.diagnostics);
     if (!result.diagnostics.has_errors()) derive_nonideal(dynamics, result.diagnostics);

@@ -58,8 +58,9 @@ struct ConstrainedDynamics {
     // the user's choice of speeds (indices), or empty; then the rest, in order
     std::vector<std::uint32_t> independent, dependent;
 
-    NodeId kinetic_energy;    // of q, u, t
-    NodeId potential_energy;  // of gravity, springs and potentials; zero without any
+    NodeId kinetic_energy;              // of q, u, t
+    NodeId potential_energy;            // of gravity, springs and potentials; zero without any
+    bool gravity_has_potential = true;  // it depends on parameters alone
 
     [[nodiscard]] Graph& graph() const { return *model->graph; }
     // the speed that a symbol stands for: u, or a rate q' that is a speed; none otherwise

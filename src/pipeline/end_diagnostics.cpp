@@ -204,7 +204,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         case EndReason::finished:
         case EndReason::event: break;
         case EndReason::no_mode:
-            diagnostics.add({Code::E0824,
+            diagnostics.add({Code::E0842,
                              {},
                              why_no_mode,
                              place(s.x_end),
@@ -212,7 +212,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                              rows_kept});
             break;
         case EndReason::chatter:
-            diagnostics.add({Code::E0825,
+            diagnostics.add({Code::E0843,
                              {},
                              fmt::format("events follow each other without end at {}", when),
                              place(s.x_end),

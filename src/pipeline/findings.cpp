@@ -68,7 +68,7 @@ void add_equivalent_rows(Diagnostics& diagnostics, const ConstrainedDynamics& d,
     if (samples.size() == 0) return;
     for (const LinearRow& row : find_linear_factors(d, samples).rows) {
         if (d.rows[row.row].constraint != constraint || row.equations.empty()) continue;
-        diagnostics.add({Code::N0826, span_of(d, row.row), row.sentence, "", "",
+        diagnostics.add({Code::N0844, span_of(d, row.row), row.sentence, "", "",
                          "the linear rows keep their rank where a product or a square of them loses it: write those instead"});
     }
 }

@@ -13,6 +13,7 @@
 #include "base/number_format.hpp"
 #include "dynam/acting_forces.hpp"
 #include "dynam/central_inertia.hpp"
+#include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/dependence.hpp"
@@ -46,13 +47,17 @@ public:
 
     [[nodiscard]] const std::vector<SymbolId>& inputs() const { return inputs_; }
 
-    [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations) const {
-        ProgramSpec spec{inputs_, equations, {}};
+    // `power` of the works, and the solves it needs beside the equations
+    [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                               std::span<const ConstrainedSolve> solves) const {
+        ProgramSpec spec{inputs_, {solves.begin(), solves.end()}, {}};
+        spec.solves.insert(spec.solves.end(), equations.begin(), equations.end());
         const auto rates = d_.kinematics->coordinate_rates();
         spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
         std::vector<NodeId> ud;
         for (const Speed& s : m_.speeds) ud.push_back(g_.symbol_node(s.rate));
         spec.outputs.push_back({"ud", std::move(ud)});
+        if (!power.empty()) spec.outputs.push_back({"power", std::move(power)});
         return lower_program(g_, spec);
     }
 
@@ -552,6 +557,33 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.kinetic = column("kinetic", d.kinetic_energy);
     layout.potential = column("potential", d.potential_energy);
     layout.energy = column("energy", g.add(d.kinetic_energy, d.potential_energy));
+    // the works stand behind the state, and the balance needs the start: both are put in as the run goes
+    Quantities acting(d, diagnostics);
+    std::vector<NodeId> powers;
+    layout.works = out.motion.work_columns = row.size();
+    if (options.for_run) {
+        // a mode has the entries of the whole system, some of them with nothing to enter
+        const std::vector<LedgerEntry> entries = energy_ledger(d, acting);
+        std::vector<std::string> names;
+        if (options.whole && !d.off.empty()) {
+            Diagnostics said;
+            Quantities all(*options.whole, said);
+            for (const LedgerEntry& entry : energy_ledger(*options.whole, all)) names.push_back(entry.name);
+        } else {
+            for (const LedgerEntry& entry : entries) names.push_back(entry.name);
+        }
+        for (const LedgerEntry& entry : entries)
+            APPELL_ASSERT(std::find(names.begin(), names.end(), entry.name) != names.end(), "the whole has every entry of a mode");
+        if (m.switches()) names.emplace_back(k_jumps);
+        for (std::string& name : names) {
+            column(fmt::format("work({})", name), g.constant(0));
+            const auto found =
+                std::find_if(entries.begin(), entries.end(), [&](const LedgerEntry& e) { return e.name == name; });
+            powers.push_back(found == entries.end() ? g.constant(0) : found->power);
+            out.motion.works.push_back(std::move(name));
+        }
+        column("balance", g.constant(0));
+    }
     layout.outputs = row.size();
     for (const Output& o : m.outputs) {
         if (std::find(columns.begin(), columns.end(), o.name) != columns.end())
@@ -602,6 +634,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (options.for_run) {
         // every number of a run must have a value, the outputs' as well
         std::vector<NodeId> used(row);
+        used.insert(used.end(), powers.begin(), powers.end());
         used.insert(used.end(), d.f.begin(), d.f.end());
         used.insert(used.end(), d.b.begin(), d.b.end());
         used.insert(used.end(), d.C.begin(), d.C.end());
@@ -674,7 +707,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
              equations.not_applicable, "a formulation that does", "`appell check` lists them; `multipliers` always applies"});
         return result;
     }
-    motion.rate = lowering.rate(equations.solves);
+    motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     out.inputs = lowering.inputs();

@@ -24,6 +24,9 @@ struct LowerMotionOptions {
     double speed_noise = 0;  // a system may come to rest: speeds below this are zero
 };
 
+// the ledger's entry of impacts and of what events do to the state; the last one, where a motion has modes
+inline constexpr const char* k_jumps = "impacts and events";
+
 struct LoweredMotion {
     Motion motion;
     std::vector<double> x0;  // start values as the user gave them

@@ -12,6 +12,7 @@
 #include "dynam/quantities.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
+#include "sim/works.hpp"
 
 namespace appell {
 
@@ -97,7 +98,7 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
     auto mode = std::make_unique<Mode>();
     mode->dynamics = std::move(*dynamics);
     LowerMotionOptions options = options_;
-    options.state.assign(x.begin(), x.end());
+    options.state.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.empty() ? 0 : states()));
     Result<LoweredMotion> lowered = lower_motion(mode->dynamics, options);
     diagnostics_.append(lowered.diagnostics);
     if (!lowered.ok()) return nullptr;
@@ -452,7 +453,17 @@ bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::
 }
 
 void ModeSwitching::record(double t, std::string what, std::span<const double> x) {
-    events_.push_back({t, std::move(what), {x.begin(), x.end()}});
+    events_.push_back({t, std::move(what), {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(states())}});
+}
+
+double ModeSwitching::energy(double t, std::span<const double> x) {
+    if (!energy_) {
+        const NodeId sum = g_.add(whole_.kinetic_energy, whole_.potential_energy);
+        energy_program_ = lower_program(g_, {now_->lowered.inputs, {}, {{"energy", {sum}}}});
+        energy_.emplace(motion(), energy_program_);
+    }
+    (void)energy_->run(t, x);
+    return energy_->output("energy").front();
 }
 
 Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::span<const std::size_t> guards) {
@@ -504,6 +515,7 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
         }
     }
     if (changed && !settle(t, x)) return Verdict::failed;
+    if (changed && x.size() > states()) add_work(motion(), x, x.size() - states() - 1, energy(t, x) - energy(t, x_before));
     // what it came to
     for (std::size_t c = 0; c < off_.size(); ++c) {
         if (off_[c] == before[c]) continue;
@@ -570,7 +582,7 @@ bool ModeSwitching::begin() {
         const Constraint& c = m_.constraints[contacts_[i]];
         if (gap_[i] < -k_touching * size) {
             good = false;
-            diagnostics_.add({Code::E0823, c.span, fmt::format("contact {} is violated at the start", c.name),
+            diagnostics_.add({Code::E0841, c.span, fmt::format("contact {} is violated at the start", c.name),
                               fmt::format("a gap of {}", short_number(gap_[i])), "a gap that is zero or positive",
                               "move the start values apart"});
         }
@@ -580,7 +592,7 @@ bool ModeSwitching::begin() {
     for (std::size_t c = 0; c < off_.size(); ++c)
         if (!off_[c] && !m_.constraints[c].stick_of) begin_friction(c);
     if (settle(t, x)) return true;
-    diagnostics_.add({Code::E0824, {}, failure_, describe(), "a mode that is consistent with contacts and friction",
+    diagnostics_.add({Code::E0842, {}, failure_, describe(), "a mode that is consistent with contacts and friction",
                       "rigid bodies with dry friction may have none: a smaller coefficient has"});
     return false;
 }

@@ -21,6 +21,7 @@
 #include "dynam/constrained_dynamics.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "report/run_record.hpp"
+#include "sim/motion_program.hpp"
 #include "sim/simulate.hpp"
 
 namespace appell {
@@ -65,6 +66,8 @@ private:
     void open(std::size_t contact);
     void slide(std::size_t friction, const std::array<double, 3>& direction);
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
+    [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
+    double energy(double t, std::span<const double> x);
     void record(double t, std::string what, std::span<const double> x);
     bool fail(std::string why) {
         failure_ = std::move(why);
@@ -92,6 +95,8 @@ private:
     std::vector<double> gap_, gap_rate_, gap_acceleration_, push_, bound_, static_bound_;
     std::vector<std::array<double, 3>> slip_, slip_acceleration_, friction_;
     double largest_push_ = 0;
+    Program energy_program_;
+    std::optional<MotionProgram> energy_;
     std::vector<RunEvent> events_;
     std::string failure_;
 };

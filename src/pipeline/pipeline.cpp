@@ -9,6 +9,7 @@
 #include "dynam/modes.hpp"
 #include "pipeline/doctor_samples.hpp"
 #include "pipeline/end_diagnostics.hpp"
+#include "pipeline/energy_audit.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/mode_switching.hpp"
@@ -226,31 +227,27 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         const auto expected =
             static_cast<std::size_t>(std::min(1e6, std::abs(duration) / std::max(out.options.every, 1e-300))) + 2;
         out.table.reserve(expected * out.width());
+        EnergyAudit audit(out.layout, lowered->motion.works);
         out.summary = simulate(
             switching, std::vector<double>(lowered->x0), out.options,
             [&](double t, std::span<const double> row) {
                 out.table.push_back(t);
                 out.table.insert(out.table.end(), row.begin(), row.end());
+                audit.note(std::span(out.table).last(row.size()));
             },
             progress);
         derivation.timer.stop();
+        out.energy = audit.balance();
         out.events = switching.events();
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary, switching.failure());
         if (out.summary.reason == EndReason::rank_loss && !m.switches())
             add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start,
                                 out.summary.constraint);
+        audit.judge(derivation.diagnostics, m, out.options, out.summary);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
         add_limit(derivation.diagnostics, limit);
         return std::nullopt;
-    }
-    for (std::size_t i = 0; i < out.rows(); ++i) {
-        const double energy = out.at(i, out.layout.energy);
-        if (i == 0) out.energy.start = energy;
-        out.energy.end = energy;
-        out.energy.largest_change = std::max(out.energy.largest_change, std::abs(energy - out.energy.start));
-        for (const std::size_t column : {out.layout.kinetic, out.layout.potential, out.layout.energy})
-            out.energy.largest = std::max(out.energy.largest, std::abs(out.at(i, column)));
     }
     out.phases = derivation.timer.phases();
     return out;

@@ -99,10 +99,16 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["residuals"] = {{"position", {{"raw", number(s.position_residual)}, {"scaled", number(s.position_scaled)}}},
                         {"velocity", {{"raw", number(s.velocity_residual)}, {"scaled", number(s.velocity_scaled)}}}};
     const double relative = run.energy.largest > 0 ? run.energy.largest_change / run.energy.largest : 0;
+    Json works = Json::object();
+    for (const EnergyBalance::Entry& entry : run.energy.works) works[entry.name] = number(entry.work);
     out["energy"] = {{"start", number(run.energy.start)},
                      {"end", number(run.energy.end)},
                      {"largest_change", number(run.energy.largest_change)},
-                     {"largest_change_relative", number(relative)}};
+                     {"largest_change_relative", number(relative)},
+                     {"works", std::move(works)},
+                     {"balance", number(run.energy.error)},
+                     {"largest_balance", number(run.energy.largest_error)},
+                     {"largest_balance_relative", number(run.energy.relative_error())}};
     if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
     if (m.switches() || !run.events.empty()) {
         out["events"] = Json::array();
@@ -170,10 +176,14 @@ std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
         spec.title = m.title;
         emit(fmt::format("{}", fmt::join(names, "_")), spec);
     }
-    PlotSpec energy{m.title, "t [s]", "energy [J]", {}};
+    // the ledger: energies, works, and what is left
+    PlotSpec energy{m.title, "t [s]", "energy, work [J]", {}};
     energy.curves = {curve_of(run, "kinetic", RowLayout::k_time, run.layout.kinetic),
                      curve_of(run, "potential", RowLayout::k_time, run.layout.potential),
                      curve_of(run, "total", RowLayout::k_time, run.layout.energy)};
+    const std::size_t balance = run.layout.works + run.energy.works.size();
+    for (std::size_t c = run.layout.works; c <= balance; ++c)
+        energy.curves.push_back(curve_of(run, run.columns[c], RowLayout::k_time, c));
     emit("energy", energy);
     if (run.layout.kinetic > run.layout.residuals) {
         PlotSpec residuals{m.title, "t [s]", "constraint residual", {}};

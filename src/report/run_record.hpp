@@ -16,6 +16,7 @@ namespace appell {
 struct RowLayout {
     std::size_t coordinates = 0, speeds = 0, multipliers = 0, residuals = 0;  // begin of each group
     std::size_t kinetic = 0, potential = 0, energy = 0;
+    std::size_t works = 0;  // one for each entry of the energy ledger, then the balance
     std::size_t outputs = 0;
     std::size_t visible = 0;
     std::size_t forces_end = 0;            // forces are from `visible` to here
@@ -35,8 +36,17 @@ struct RowLayout {
 
 struct EnergyBalance {
     double start = 0, end = 0;
-    double largest = 0;         // of |kinetic|, |potential|, |energy| over all rows
+    double largest = 0;         // of |kinetic|, |potential|, |energy|, |works| over all rows
     double largest_change = 0;  // of the total energy from its start
+    struct Entry {
+        std::string name;
+        double work = 0;  // at the end
+    };
+    std::vector<Entry> works;
+    double error = 0;          // balance at the end: energy - its start - all works
+    double largest_error = 0;  // of |balance|
+
+    [[nodiscard]] double relative_error() const { return largest > 0 ? largest_error / largest : 0; }
 };
 
 // Something that happened at an instant: an impact, a change of mode, an event of the model.

@@ -1,4 +1,5 @@
-// See dormand_prince.hpp. Weights of an error: atol + rtol * max(|x before|, |x after|), root mean square over the state.
+// See dormand_prince.hpp. Weights of an error: atol + rtol * max(|x before|, |x after|), root mean square over the controlled
+// part of the state.
 #include "sim/dormand_prince.hpp"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ constexpr double k_alpha = 0.2 - 0.75 * k_beta;
 
 }  // namespace
 
-DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options) : system_(system), options_(options) {
+DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options)
+    : system_(system), controlled_(system.controlled()), options_(options) {
     for (std::vector<double>* v :
          {&x_, &x_previous_, &trial_, &k1_, &k2_, &k3_, &k4_, &k5_, &k6_, &k7_, &dense1_, &dense2_, &dense3_, &dense4_})
         v->resize(system.size());
@@ -46,11 +48,11 @@ StepStatus DormandPrince::start(double t, std::span<const double> x, double t_en
 
 double DormandPrince::weighted_norm(const std::vector<double>& v) const {
     double sum = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) {
+    for (std::size_t i = 0; i < controlled_; ++i) {
         const double e = v[i] / (options_.atol + options_.rtol * std::abs(x_[i]));
         sum += e * e;
     }
-    return v.empty() ? 0 : std::sqrt(sum / static_cast<double>(v.size()));
+    return controlled_ == 0 ? 0 : std::sqrt(sum / static_cast<double>(controlled_));
 }
 
 // a step for which an Euler step and the change of the rate along it look harmless
@@ -104,7 +106,7 @@ bool DormandPrince::stages(double h, double t_new) {
 }
 
 double DormandPrince::error_norm(double h) const {
-    const std::size_t n = x_.size();
+    const std::size_t n = controlled_;
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const double difference = h * (71.0 / 57600 * k1_[i] - 71.0 / 16695 * k3_[i] + 71.0 / 1920 * k4_[i] -

@@ -38,6 +38,7 @@ private:
     void prepare_dense();
 
     FirstOrderSystem& system_;
+    std::size_t controlled_;
     IntegratorOptions options_;
     IntegratorStatistics statistics_;
     RateStatus rate_status_ = RateStatus::ok;

@@ -19,6 +19,9 @@ class FirstOrderSystem {
 public:
     virtual ~FirstOrderSystem() = default;
     [[nodiscard]] virtual std::size_t size() const = 0;
+    // The leading entries, by which steps are controlled. The others are carried along: integrals that the rate does not depend
+    // on, and that have no say in the size of a step, its first one included.
+    [[nodiscard]] virtual std::size_t controlled() const { return size(); }
     [[nodiscard]] virtual RateStatus rate(double t, std::span<const double> x, std::span<double> xd) = 0;
 };
 

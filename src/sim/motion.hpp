@@ -1,6 +1,9 @@
 // What is integrated: the state x = (q, u) and the programs that give its rate, its observed quantities and its corrections
 // onto the constraints. Mechanics ends above this header; `sim` sees programs, sizes and names.
 //
+// Behind q and u the integrator carries the works w, w' = power: integrals that nothing depends on, neither the motion nor its
+// steps. Where a state is looked at, entries behind q and u are passed over.
+//
 // Every program has the inputs t, q, u, parameters, in this order. Parameters stand for all that is constant during a run.
 // The correction programs are one Newton step each, computed at the state given: apply q += dq or u += du and look again.
 #pragma once
@@ -57,9 +60,11 @@ struct Motion {
     std::vector<std::size_t> velocity_constraints, rate_constraints;
     std::vector<double> parameters;
 
-    Program rate;                      // outputs "qd" (coordinates), "ud" (speeds)
+    Program rate;                      // outputs "qd" (coordinates), "ud" (speeds), and "power" where there are works
     Program observe;                   // output "row": the columns of a trajectory row after t
     std::vector<std::string> columns;  // names of "row"
+    std::vector<std::string> works;    // names of the works
+    std::size_t work_columns = 0;      // of "row": where they are put in
     Program position;                  // outputs "residual", "scaled" (position rows), "dq" (coordinates)
     Program velocity;                  // outputs "residual", "scaled" (velocity rows), "du" (speeds)
     // The same, with the values the user fixed held; used once, at the start. Not there where nothing is fixed. They may have
@@ -80,6 +85,7 @@ struct Motion {
     [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }
     [[nodiscard]] const Program& for_start_velocity() const { return start_velocity.outputs.empty() ? velocity : start_velocity; }
     [[nodiscard]] std::size_t states() const { return coordinates + speeds; }
+    [[nodiscard]] std::size_t carried() const { return states() + works.size(); }  // q, u, w
     [[nodiscard]] std::size_t inputs() const { return 1 + states() + parameters.size(); }
 };
 

@@ -13,22 +13,23 @@ namespace appell {
 class MotionProgram {
 public:
     // A program without outputs is one that is not there, and must not be run. Throws Error for other inputs than the motion's.
-    MotionProgram(const Motion& motion, const Program& program) : workspace_(program), first_parameter_(1 + motion.states()) {
+    MotionProgram(const Motion& motion, const Program& program) : workspace_(program), states_(motion.states()) {
         if (program.outputs.empty()) return;
         if (program.inputs != motion.inputs()) throw Error("the programs of a motion take the inputs t, q, u and the parameters");
         std::copy(motion.parameters.begin(), motion.parameters.end(),
-                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(first_parameter_));
+                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + states_));
     }
 
+    // x may have more entries than the motion has states
     EvalReport run(double t, std::span<const double> x) {
         const std::span<double> inputs = workspace_.inputs();
         inputs[0] = t;
-        std::copy(x.begin(), x.end(), inputs.begin() + 1);
+        std::copy_n(x.begin(), states_, inputs.begin() + 1);
         return workspace_.run();
     }
 
     void set_parameter(std::size_t index, double value) {
-        if (!workspace_.program().outputs.empty()) workspace_.inputs()[first_parameter_ + index] = value;
+        if (!workspace_.program().outputs.empty()) workspace_.inputs()[1 + states_ + index] = value;
     }
 
     void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
@@ -41,7 +42,7 @@ public:
 
 private:
     Workspace<double> workspace_;
-    std::size_t first_parameter_;
+    std::size_t states_;
 };
 
 }  // namespace appell

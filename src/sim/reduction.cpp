@@ -162,15 +162,18 @@ ReducedRate::ReducedRate(const Motion& motion, FirstOrderSystem& whole)
     : motion_(motion),
       whole_(whole),
       independent_(motion.reduction.value().independent),
+      states_(motion.states()),
+      works_(motion.works.size()),
       position_(motion, motion.reduction->position, motion.position),
       velocity_(motion, motion.reduction->velocity, motion.velocity) {
-    for (std::vector<double>* v : {&guess_x_, &guess_xd_, &x_, &xd_}) v->resize(motion.states());
+    for (std::vector<double>* v : {&guess_x_, &guess_xd_, &x_, &xd_}) v->resize(motion.carried());
     for (const std::size_t entry : independent_)
         if (entry >= motion.states()) throw Error("an independent entry is not in the state");
 }
 
 void ReducedRate::take_independent(std::span<const double> x, std::span<double> y) const {
     for (std::size_t k = 0; k < independent_.size(); ++k) y[k] = x[independent_[k]];
+    for (std::size_t k = 0; k < works_; ++k) y[independent_.size() + k] = x[states_ + k];
 }
 
 void ReducedRate::set_guess(double t, std::span<const double> x, std::span<const double> xd) {
@@ -190,6 +193,7 @@ RateStatus ReducedRate::start(double t, std::span<const double> x) {
 RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<double> x) {
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = guess_x_[i] + (t - guess_t_) * guess_xd_[i];
     for (std::size_t k = 0; k < independent_.size(); ++k) x[independent_[k]] = y[k];
+    for (std::size_t k = 0; k < works_; ++k) x[states_ + k] = y[independent_.size() + k];
     if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
     for (DependentEntries* level : {&position_, &velocity_})
         if (const RateStatus status = level->solve(t, x); status != RateStatus::ok) return status;
@@ -207,7 +211,7 @@ RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<doub
 
 ReducedIntegrator::ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, const IntegratorOptions& options)
     : rate_(motion, whole), inner_(rate_, options), corrects_independent_(!motion.quaternions.empty()) {
-    for (std::vector<double>* v : {&x_, &xd_, &x_previous_, &xd_previous_}) v->resize(motion.states());
+    for (std::vector<double>* v : {&x_, &xd_, &x_previous_, &xd_previous_}) v->resize(motion.carried());
     y_.resize(rate_.size());
     yd_.resize(rate_.size());
 }

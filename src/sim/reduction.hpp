@@ -2,6 +2,8 @@
 // solve the position rows, then the velocity rows themselves, so that the constraints hold to round-off at every stage and in
 // every row, and nothing drifts.
 //
+// The works (motion.hpp) follow the independent entries, as they follow x.
+//
 // Newton's method sets out from a guess: the state of the last accepted step, moved on along its rate. So the rate is a function
 // of (t, independent entries, guess) and of nothing else. Each correction must be at most a quarter of the one before: by the
 // theorem of Newton and Kantorovich there is then one solution near the guess, that of the branch the start values are on. Rows
@@ -60,7 +62,8 @@ class ReducedRate final : public FirstOrderSystem {
 public:
     ReducedRate(const Motion& motion, FirstOrderSystem& whole);
 
-    [[nodiscard]] std::size_t size() const override { return independent_.size(); }
+    [[nodiscard]] std::size_t size() const override { return independent_.size() + works_; }
+    [[nodiscard]] std::size_t controlled() const override { return independent_.size(); }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> y, std::span<double> yd) override;
 
     [[nodiscard]] RateStatus start(double t, std::span<const double> x);
@@ -79,6 +82,7 @@ private:
     const Motion& motion_;
     FirstOrderSystem& whole_;
     std::span<const std::size_t> independent_;
+    std::size_t states_, works_;
     DependentEntries position_, velocity_;
     double guess_t_ = 0;
     std::vector<double> guess_x_, guess_xd_;

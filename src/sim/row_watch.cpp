@@ -32,13 +32,14 @@ constexpr int k_states_around = 16;
 
 }  // namespace
 
-RowWatch::RowWatch(const Motion& motion, Projector& velocity) : velocity_(velocity), columns_(motion.speeds) {
+RowWatch::RowWatch(const Motion& motion, Projector& velocity)
+    : velocity_(velocity), columns_(motion.speeds), states_(motion.states()) {
     for (std::size_t row = 0; row < motion.velocity_rows; ++row)
         if (const auto& of = motion.velocity_constraints; row == 0 || of.empty() || of[row] != of[row - 1])
             first_row_.push_back(row);
     first_row_.push_back(motion.velocity_rows);
-    state_.resize(motion.states());
-    other_state_.resize(motion.states());
+    state_.resize(motion.carried());
+    other_state_.resize(motion.carried());
     x_before_.resize(motion.states());
     q_sizes_.resize(motion.coordinates, 0.0);
     for (Sample* s : {&before_, &after_, &end_, &middle_, &trial_, &other_trial_}) {
@@ -130,9 +131,9 @@ bool RowWatch::turned_over(const Sample& a, const Sample& b) {
 }
 
 void RowWatch::grow(std::span<const double> x) {
-    const std::size_t nq = x.size() - columns_;
+    const std::size_t nq = states_ - columns_;
     for (std::size_t i = 0; i < nq; ++i) q_sizes_[i] = std::max(q_sizes_[i], std::abs(x[i]));
-    for (std::size_t i = nq; i < x.size(); ++i) u_size_ = std::max(u_size_, std::abs(x[i]));
+    for (std::size_t i = nq; i < states_; ++i) u_size_ = std::max(u_size_, std::abs(x[i]));
 }
 
 RowFinding RowWatch::start(double t, std::span<const double> x) {
@@ -154,13 +155,13 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     u_size_ = 0;
     grow(x);
     std::swap(before_, middle_);
-    std::copy(x.begin(), x.end(), x_before_.begin());
+    std::copy_n(x.begin(), states_, x_before_.begin());
     return found;
 }
 
 void RowWatch::accept(std::span<const double> x) {
     std::swap(before_, after_);
-    std::copy(x.begin(), x.end(), x_before_.begin());
+    std::copy_n(x.begin(), states_, x_before_.begin());
     grow(x);
 }
 
@@ -178,10 +179,10 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_p
     std::fill(after_.size.begin(), after_.size.end(), 0.0);  // the largest of each
     RowFinding found;
     for (int k = 0; k < k_states_around; ++k) {
-        for (std::size_t i = 0; i < x.size(); ++i) {
+        for (std::size_t i = 0; i < states_; ++i) {
             random = random * 6364136223846793005ull + 1442695040888963407ull;
             const double symmetric = 2 * (static_cast<double>(random >> 11) / 9007199254740992.0) - 1;
-            state_[i] = x[i] + symmetric * (i + columns_ < x.size() ? q_part * q_sizes_[i] : part * u_size_);
+            state_[i] = x[i] + symmetric * (i + columns_ < states_ ? q_part * q_sizes_[i] : part * u_size_);
         }
         take(trial_, velocity_.measure(t, state_).evaluation);
         if (!comparable(trial_, middle_)) continue;
@@ -210,11 +211,11 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
     if (constraints() == 0) return {};
     const double t0 = integrator.t_previous(), h = integrator.t() - t0;
     longest_step_ = std::max(longest_step_, std::abs(h));
-    const std::size_t nq = state_.size() - columns_;
+    const std::size_t nq = states_ - columns_;
     const auto speed_at = [&](double s) {
         if (!integrator.dense(t0 + s * h, state_)) return u_size_;
         double largest = 0;
-        for (std::size_t i = nq; i < state_.size(); ++i) largest = std::max(largest, std::abs(state_[i]));
+        for (std::size_t i = nq; i < states_; ++i) largest = std::max(largest, std::abs(state_[i]));
         return largest;
     };
     double place = 1, least = 0;
@@ -264,7 +265,7 @@ RowFinding RowWatch::look_ahead(Integrator& integrator) {
     constexpr double k_beginning = 1e-4;  // of the step: what the state does there, continued
     const double t0 = integrator.t_previous(), t1 = integrator.t();
     if (!integrator.dense(t0, other_state_) || !integrator.dense(t0 + k_beginning * (t1 - t0), state_)) return {};
-    for (std::size_t i = 0; i < state_.size(); ++i) state_[i] = other_state_[i] + (state_[i] - other_state_[i]) / k_beginning;
+    for (std::size_t i = 0; i < states_; ++i) state_[i] = other_state_[i] + (state_[i] - other_state_[i]) / k_beginning;
     take(trial_, velocity_.measure(t1, state_).evaluation);
     if (!comparable(trial_, after_)) return {};
     for (std::size_t c = 0; c <= constraints(); ++c) {

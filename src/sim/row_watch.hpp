@@ -81,7 +81,7 @@ private:
     static constexpr std::size_t k_parts = 8;  // of a step that is looked at closely
 
     Projector& velocity_;
-    std::size_t columns_;
+    std::size_t columns_, states_;
     std::vector<double> q_sizes_;         // of each coordinate, the largest so far
     double u_size_ = 0;                   // of the largest speed
     std::vector<std::size_t> first_row_;  // by constraint, and the end

@@ -39,25 +39,34 @@ constexpr double k_chatter = 1e-9;
 // changes of start values below this are round-off, not news
 constexpr double k_moved = 1e-12;
 
-// x' = (q', u') from the rate program; the last report stays for the loop to look at
+// x' = (q', u', w') from the rate program; the last report stays for the loop to look at
 class MotionRate final : public FirstOrderSystem {
 public:
     explicit MotionRate(const Motion& motion)
-        : coordinates_(motion.coordinates), size_(motion.states()), program_(motion, motion.rate) {
+        : coordinates_(motion.coordinates), states_(motion.states()), size_(motion.carried()), program_(motion, motion.rate) {
         qd_ = motion.rate.output("qd");
         ud_ = motion.rate.output("ud");
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
             throw Error("the outputs of the rate program do not have the sizes of the motion");
+        if (motion.works.empty()) return;
+        power_ = motion.rate.output("power");
+        if (power_.end - power_.begin != motion.works.size()) throw Error("the rate program has other powers than the motion");
     }
 
     [[nodiscard]] std::size_t size() const override { return size_; }
+    [[nodiscard]] std::size_t controlled() const override { return states_; }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
         report_ = program_.run(t, x);
+        // a power that is not finite spoils its work, and must not end the motion
+        if (report_.status == EvalStatus::not_finite && size_ > states_ && finite(program_.output(qd_)) &&
+            finite(program_.output(ud_)))
+            report_.status = EvalStatus::ok;
         if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
         if (report_.status != EvalStatus::ok && report_.status != EvalStatus::inconsistent_rows) return RateStatus::singular;
         const std::span<const double> qd = program_.output(qd_), ud = program_.output(ud_);
         std::copy(qd.begin(), qd.end(), xd.begin());
         std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
+        if (size_ > states_) std::ranges::copy(program_.output(power_), xd.begin() + static_cast<std::ptrdiff_t>(states_));
         return RateStatus::ok;
     }
     [[nodiscard]] const EvalReport& report() const { return report_; }
@@ -65,9 +74,13 @@ public:
     void set_parameter(std::size_t index, double value) { program_.set_parameter(index, value); }
 
 private:
-    std::size_t coordinates_, size_;
+    static bool finite(std::span<const double> values) {
+        return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    }
+
+    std::size_t coordinates_, states_, size_;
     MotionProgram program_;
-    OutputRange qd_, ud_;
+    OutputRange qd_, ud_, power_;
     EvalReport report_;
 };
 
@@ -153,7 +166,10 @@ public:
           guards_(motion_),
           state_(x.begin(), x.end()),
           summary_(journey.summary) {
+        state_.resize(motion_.carried());
+        accepted_ = row_state_ = state_;
         row_ = motion_.observe.output("row");
+        row_values_.resize(row_.end - row_.begin);
     }
 
     Outcome run() {
@@ -186,7 +202,8 @@ private:
             const bool is_speed = i >= motion_.coordinates;
             summary_.moved.push_back({is_speed ? i - motion_.coordinates : i, is_speed, given[i], x[i]});
         }
-        summary_.x_start = summary_.x_end = x;
+        summary_.x_start.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(motion_.states()));
+        summary_.x_end = summary_.x_start;
         summary_.t_end = t_begin_;
         if (!projected) return false;
         // rows that contradict the values held give way one for another: a held value that moved means there is no solution
@@ -450,7 +467,7 @@ private:
     // The last step is long enough to be told from none: it moves t, or some part of the state, by more than the tolerances.
     [[nodiscard]] bool matters(double t) const {
         if (std::abs(t - integrator_.t_previous()) > options_.rtol * std::abs(options_.t1 - options_.t0)) return true;
-        for (std::size_t i = 0; i < state_.size(); ++i) {
+        for (std::size_t i = 0; i < motion_.states(); ++i) {
             const double size = std::max(std::abs(state_[i]), std::abs(accepted_[i]));
             if (std::abs(state_[i] - accepted_[i]) > options_.atol + options_.rtol * size) return true;
         }
@@ -461,7 +478,7 @@ private:
     void reach(double t, std::span<const double> x) {
         if ((options_.t1 < options_.t0 ? -1 : 1) * (t - summary_.t_end) < 0) return;
         summary_.t_end = t;
-        std::copy(x.begin(), x.end(), summary_.x_end.begin());
+        std::copy_n(x.begin(), motion_.states(), summary_.x_end.begin());
     }
 
     // positions, then velocities; false when either fails
@@ -544,7 +561,11 @@ private:
         // a column that is not finite here is the user's column; the rate decides whether the run can go on
         (void)observe_.run(t, x);
         ++summary_.rows;
-        if (sink_) sink_(t, observe_.output(row_));
+        if (!sink_) return;
+        std::ranges::copy(observe_.output(row_), row_values_.begin());
+        std::copy(x.begin() + static_cast<std::ptrdiff_t>(motion_.states()), x.end(),
+                  row_values_.begin() + static_cast<std::ptrdiff_t>(motion_.work_columns));
+        sink_(t, row_values_);
     }
 
     Journey& journey_;
@@ -566,8 +587,8 @@ private:
     RowWatch watch_;
     GuardWatch guards_;
     std::vector<double> state_;
-    std::vector<double> accepted_ = state_;  // the last accepted state
-    std::vector<double> row_state_ = std::vector<double>(state_.size());
+    std::vector<double> accepted_;  // the last accepted state
+    std::vector<double> row_state_, row_values_;
     EvalReport last_velocity_;
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
     bool watch_pivots_ = false;

@@ -104,6 +104,8 @@ TEST_F(Cli, EveryGalleryModelChecksDerivesAndRuns) {
         EXPECT_EQ(summary["reason"], "finished") << name;
         EXPECT_LT(summary["residuals"]["velocity"]["scaled"].get<double>(), 1e-12) << name;
         EXPECT_LT(summary["residuals"]["position"]["scaled"].get<double>(), 1e-12) << name;
+        EXPECT_LT(summary["energy"]["largest_balance_relative"].get<double>(), 1000 * summary["options"]["rtol"].get<double>())
+            << name;
         EXPECT_GT(fs::file_size(folder_ / (name + ".out") / "trajectory.csv"), 100u);
         EXPECT_EQ(read(name + ".out/summary.json"), run.out);
     }

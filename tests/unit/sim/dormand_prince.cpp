@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "sim/works.hpp"
+
 namespace appell {
 namespace {
 
@@ -214,6 +216,69 @@ TEST(DormandPrince, RespectsTheLargestStep) {
         EXPECT_LE(integrator.t() - integrator.t_previous(), 1.02 * 0.125);
     }
     EXPECT_GE(integrator.statistics().steps, 15u);
+}
+
+// x' = v, v' = -x with w' = v^2 carried: the same steps as without, and its own work right
+TEST(DormandPrince, CarriesIntegralsThatHaveNoSay) {
+    struct Carrying : FirstOrderSystem {
+        std::size_t carried;
+        explicit Carrying(std::size_t n) : carried(n) {}
+        [[nodiscard]] std::size_t size() const override { return 2 + carried; }
+        [[nodiscard]] std::size_t controlled() const override { return 2; }
+        [[nodiscard]] RateStatus rate(double, std::span<const double> x, std::span<double> xd) override {
+            xd[0] = x[1];
+            xd[1] = -x[0];
+            if (carried > 0) xd[2] = 1e6 * x[1] * x[1];
+            if (carried > 1) xd[3] = std::numeric_limits<double>::quiet_NaN();
+            return RateStatus::ok;
+        }
+    };
+    std::vector<Values> ends;
+    std::vector<std::size_t> evaluations;
+    for (const std::size_t carried : {0u, 1u, 2u}) {
+        Carrying system(carried);
+        DormandPrince integrator(system, {1e-9, 1e-9, 0, 0});
+        Values start(2 + carried, 0.0);
+        start[1] = 1;
+        ASSERT_EQ(integrator.start(0, start, 3), StepStatus::ok);
+        while (!integrator.at_end()) ASSERT_EQ(integrator.step(), StepStatus::ok);
+        ends.emplace_back(integrator.x().begin(), integrator.x().begin() + 2);
+        evaluations.push_back(integrator.statistics().evaluations);
+        if (carried > 0) {
+            EXPECT_NEAR(integrator.x()[2], 1e6 * (1.5 + std::sin(6.0) / 4), 1e-2);
+        }
+    }
+    EXPECT_EQ(ends[0], ends[1]);
+    EXPECT_EQ(ends[0], ends[2]);
+    EXPECT_EQ(evaluations[0], evaluations[1]);
+    EXPECT_EQ(evaluations[0], evaluations[2]);
+}
+
+// a work done at an instant stays in the ledger, and the motion goes on as it would
+TEST(DormandPrince, WorkAtAnInstant) {
+    struct Falling : FirstOrderSystem {
+        [[nodiscard]] std::size_t size() const override { return 3; }
+        [[nodiscard]] std::size_t controlled() const override { return 2; }
+        [[nodiscard]] RateStatus rate(double, std::span<const double> x, std::span<double> xd) override {
+            xd[0] = x[1];
+            xd[1] = -1;
+            xd[2] = -x[1];
+            return RateStatus::ok;
+        }
+    };
+    Motion motion;
+    motion.coordinates = motion.speeds = 1;
+    motion.works = {"weight"};
+    Falling system;
+    DormandPrince integrator(system, {1e-9, 1e-9, 0.1, 0});
+    ASSERT_EQ(integrator.start(0, Values{0, 0, 0}, 2), StepStatus::ok);
+    while (integrator.t() < 1) ASSERT_EQ(integrator.step(), StepStatus::ok);
+    Values x(integrator.x().begin(), integrator.x().end());
+    add_work(motion, x, 0, 10);
+    ASSERT_EQ(integrator.replace_state(x, false), StepStatus::ok);
+    while (!integrator.at_end()) ASSERT_EQ(integrator.step(), StepStatus::ok);
+    EXPECT_NEAR(integrator.x()[1], -2, 1e-9);
+    EXPECT_NEAR(integrator.x()[2], 12, 1e-9);
 }
 
 }  // namespace
