@@ -38,6 +38,9 @@ struct Reduction {
     DependentRows position, velocity;
 };
 
+// gains that bring a violation back within about a step of size h: a double root at -1/h
+[[nodiscard]] inline std::array<double, 3> gains_of_step(double h) { return {-2 / h, -1 / (h * h), -1 / h}; }
+
 struct Motion {
     std::size_t coordinates = 0;
     std::size_t speeds = 0;
@@ -59,6 +62,8 @@ struct Motion {
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
+    // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps
+    std::optional<std::size_t> step_gains;
 
     // the programs that bring start values onto the constraints
     [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }

@@ -14,6 +14,7 @@ class MotionProgram {
 public:
     // A program without outputs is one that is not there, and must not be run. Throws Error for other inputs than the motion's.
     MotionProgram(const Motion& motion, const Program& program) : workspace_(program) {
+        parameters_ = motion.parameters.size();
         if (program.outputs.empty()) return;
         if (program.inputs != motion.inputs()) throw Error("the programs of a motion take the inputs t, q, u and the parameters");
         std::copy(motion.parameters.begin(), motion.parameters.end(),
@@ -27,6 +28,11 @@ public:
         return workspace_.run();
     }
 
+    // of the motion's parameters, one that changes during a run
+    void set_parameter(std::size_t index, double value) {
+        workspace_.inputs()[workspace_.inputs().size() - parameters_ + index] = value;
+    }
+
     void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
 
     [[nodiscard]] std::span<const double> output(const OutputRange& range) const { return workspace_.output(range); }
@@ -37,6 +43,7 @@ public:
 
 private:
     Workspace<double> workspace_;
+    std::size_t parameters_ = 0;
 };
 
 }  // namespace appell
