@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/drift_control.hpp"
+#include "base/integrators.hpp"
 #include "commands.hpp"
 
 int main(int argc, char** argv) {
@@ -54,9 +56,17 @@ int main(int argc, char** argv) {
     simulate->add_option("--atol", run.options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
     simulate->add_option("--formulation", run.options.formulation, "how the accelerations are found")
         ->check(CLI::IsMember(formulations));
-    simulate->add_option("--integrator", run.options.integrator, "the method of integration")->check(CLI::IsMember({"dopri5"}));
+    simulate->add_option("--integrator", run.options.integrator, "the method of integration")
+        ->check(CLI::IsMember(integrator_names()));
+    simulate->add_option("--step", run.options.step, "the step of an integrator with a fixed one, in seconds")
+        ->check(CLI::PositiveNumber);
+    simulate->add_option("--max-step", run.options.max_step, "the longest step of the others, in seconds")
+        ->check(CLI::PositiveNumber);
     simulate->add_option("--stabilize", run.options.stabilize, "what is done about drift")
-        ->check(CLI::IsMember({"project", "none"}));
+        ->check(CLI::IsMember(drift_control_names()));
+    simulate->add_option("--gains", run.options.gains, "G or G1,G2: the gains of --stabilize baumgarte, in 1/s and 1/s^2")
+        ->delimiter(',')
+        ->expected(1, 2);
 
     CLI::App* linearize =
         app.add_subcommand("linearize", "linear equations and eigenvalues about an equilibrium or a steady motion");

@@ -262,6 +262,7 @@ void Elaborator::elaborate_rest() {
         }
     each(StatementKind::imply, &Elaborator::elaborate_imply);
     each(StatementKind::start, &Elaborator::elaborate_start);
+    each(StatementKind::tolerance, &Elaborator::elaborate_tolerance);
     each(StatementKind::run, &Elaborator::elaborate_run);
     each(StatementKind::plot, &Elaborator::elaborate_plot);
 }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/drift_control.hpp"
+#include "base/integrators.hpp"
 #include "expr/vector_gradient.hpp"
 #include "lang/elaborator.hpp"
 
@@ -654,6 +656,42 @@ void Elaborator::elaborate_start(const Instance& instance) {
     }
 }
 
+void Elaborator::elaborate_tolerance(const Instance& instance) {
+    const std::vector<Part>& parts = instance.statement->parts;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+        const SyntaxName& name = parts[i].name;
+        const Part& value_part = parts[i + 1];
+        const Value value = scalar(value_part.expr, instance.environment, places::constant);
+        const auto result = number(value, value_part.span);
+        const std::string full = full_name(name, instance.environment);
+        if (full.empty()) continue;
+        const Entity* entity = lookup(full, name.name, name.span);
+        if (entity == nullptr) continue;
+        const bool coordinate = entity->kind == EntityKind::coordinate, speed = entity->kind == EntityKind::speed;
+        if (!(coordinate && name.primes <= 1) && !(speed && name.primes == 0)) {
+            fail(Code::E0401, name.span, "only coordinates, their rates and speeds have tolerances",
+                 fmt::format("{} `{}`", describe(entity->kind), written(name.span)), "x, x' or u");
+            continue;
+        }
+        std::optional<Dimension> expected = entity->value.dimension;
+        if (expected && name.primes == 1) expected = *expected / k_time;
+        if (expected)
+            expect_dimension(value, *expected, fmt::format("the tolerance of `{}`", written(name.span)), value_part.span);
+        if (!result) continue;
+        if (!(*result > 0)) {
+            fail(Code::E0406, value_part.span, "a tolerance must be positive", fmt::format("{}", *result));
+            continue;
+        }
+        using Of = RunPlan::Tolerance::Of;
+        const Of of = speed ? Of::speed : name.primes == 1 ? Of::rate : Of::coordinate;
+        std::vector<RunPlan::Tolerance>& all = model().run.tolerances;
+        if (std::any_of(all.begin(), all.end(), [&](const auto& t) { return t.of == of && t.index == entity->index; }))
+            fail(Code::E0510, name.span, fmt::format("the tolerance of `{}` is given twice", written(name.span)));
+        else
+            all.push_back({of, entity->index, *result, name.span});
+    }
+}
+
 void Elaborator::apply_overrides() {
     for (const auto& [name, value] : options_.set) {
         const bool rate = name.ends_with('\'');
@@ -696,9 +734,9 @@ void Elaborator::elaborate_run(const Instance& instance) {
         const std::string& option = statement.parts[i].word;
         const Part& part = statement.parts[i + 1];
         if (!part.word.empty()) {
-            const auto choices = option == "formulation"  ? supported_formulations()
-                                 : option == "integrator" ? supported_integrators()
-                                                          : supported_stabilizers();
+            const std::vector<std::string> choices = option == "formulation"  ? supported_formulations()
+                                                     : option == "integrator" ? integrator_names()
+                                                                              : drift_control_names();
             if (std::find(choices.begin(), choices.end(), part.word) == choices.end())
                 fail(Code::E0508, part.span,
                      fmt::format("there is no {} `{}`", option == "stabilize" ? "stabilization" : option, part.word), {},
@@ -706,7 +744,18 @@ void Elaborator::elaborate_run(const Instance& instance) {
             (option == "formulation" ? plan.formulation : option == "integrator" ? plan.integrator : plan.stabilize) = part.word;
             continue;
         }
-        const bool time = option == "for" || option == "from" || option == "every";
+        if (option == "gains") {
+            for (std::size_t k = 0; k < part.list.size(); ++k) {
+                const Dimension unit = k == 0 ? Dimension{} / k_time : Dimension{} / k_time / k_time;
+                const Value gain = scalar(part.list[k], instance.environment, places::constant, unit, "a gain");
+                const auto result = number(gain, part.list[k].span);
+                if (!result) continue;
+                if (!(*result < 0)) fail(Code::E0406, part.list[k].span, "a gain must be negative", fmt::format("{}", *result));
+                plan.gains.push_back(*result);
+            }
+            continue;
+        }
+        const bool time = option != "rtol" && option != "atol";
         const Value value =
             scalar(part.expr, instance.environment, places::constant, time ? k_time : Dimension{}, fmt::format("`{}`", option));
         const auto result = number(value, part.span);
@@ -719,6 +768,8 @@ void Elaborator::elaborate_run(const Instance& instance) {
         if (option == "for") plan.duration = *result;
         if (option == "from") plan.from = *result;
         if (option == "every") plan.every = *result;
+        if (option == "step") plan.step = *result;
+        if (option == "max_step") plan.max_step = *result;
         if (option == "rtol") plan.rtol = *result;
         if (option == "atol") plan.atol = *result;
     }

@@ -162,6 +162,7 @@ private:
     void elaborate_imply(const Instance& instance);
     void elaborate_start(const Instance& instance);
     void apply_overrides();
+    void elaborate_tolerance(const Instance& instance);
     void elaborate_run(const Instance& instance);
     void elaborate_plot(const Instance& instance);
 

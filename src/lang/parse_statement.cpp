@@ -31,7 +31,8 @@ private:
             case StatementKind::size:
             case StatementKind::speed:
             case StatementKind::let:
-            case StatementKind::output: return items(true, false);
+            case StatementKind::output:
+            case StatementKind::tolerance: return items(true, false);
             case StatementKind::param:
             case StatementKind::input: return items(false, false);
             case StatementKind::coord: return items(false, true);
@@ -491,17 +492,22 @@ private:
         while (!in_.at_end()) {
             const std::string_view w = in_.word();
             const Span span = in_.span(in_.peek());
-            const bool number = w == "for" || w == "from" || w == "every" || w == "rtol" || w == "atol";
+            const bool number =
+                w == "for" || w == "from" || w == "every" || w == "step" || w == "max_step" || w == "rtol" || w == "atol";
             const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
-            if (!number && !name_option)
-                return in_.fail_expected("`for`, `from`, `every`, `rtol`, `atol`, `formulation`, `integrator` or `stabilize`");
+            if (!number && !name_option && w != "gains")
+                return in_.fail_expected(
+                    "`for`, `from`, `every`, `step`, `max_step`, `rtol`, `atol`, `formulation`, `integrator`, `stabilize` or "
+                    "`gains`");
             for (const Part& p : out_.parts)
                 if (p.role == Role::option && p.word == w)
                     return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
             Part& p = part(Role::option);
             p.word = std::string(w);
             in_.take();
-            if (number) {
+            if (w == "gains") {
+                if (!list(Role::value, 1, 2, "one or two gains")) return false;
+            } else if (number) {
                 if (!expression(Role::value)) return false;
             } else {
                 // names may hold a hyphen: udwadia-kalaba

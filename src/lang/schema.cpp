@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/drift_control.hpp"
+#include "base/integrators.hpp"
+
 namespace appell {
 
 namespace {
@@ -149,9 +152,17 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "event landing: y falling => stop", true, true},
     {Kind::output, "output", "output NAME = EXPR [, ...]", "A named column of the results.", "output angle = atan2(y, x)", true,
      true},
+    {Kind::tolerance, "tolerance", "tolerance NAME = VALUE [, ...]",
+     "Absolute tolerances of single coordinates, rates q' and speeds, in their own units, in place of the run's `atol`.",
+     "tolerance x = 1e-6 m, u1 = 1e-4 m/s", true, true},
     {Kind::run, "run",
-     "run [for TIME] [from TIME] [every TIME] [rtol NUMBER] [atol NUMBER] [formulation NAME] [integrator NAME] [stabilize NAME]",
-     "The plan of a run. The parts may come in any order, separated by commas or not. With `formulation minimal` only "
+     "run [for TIME] [from TIME] [every TIME] [integrator NAME] [step TIME] [max_step TIME] [rtol NUMBER] [atol NUMBER] "
+     "[formulation NAME] [stabilize NAME] [gains (G) | (G1, G2)]",
+     "The plan of a run. The parts may come in any order, separated by commas or not. The integrators are in a table below; "
+     "`step` is for those with a fixed step, `max_step`, `rtol` and `atol` for the others. `stabilize` says what is done about "
+     "drift; a table is below, too. The gains of `baumgarte` "
+     "are negative, in 1/s and 1/s^2; one gain G stands for (2 G, -G^2), a double root. Rows on velocities take G, or G1/2. With "
+     "`formulation minimal` only "
      "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
      "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
      "the others the run ends by name.",
@@ -167,11 +178,11 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
 });
 
 constexpr std::string_view k_clause_words[] = {
-    "at",     "on",     "from",    "in",    "about",     "mass",        "frame",       "center",     "inertia",
-    "fixed",  "rotate", "body",    "space", "stiffness", "length",      "coefficient", "quaternion", "cosines",
-    "opaque", "for",    "every",   "rtol",  "atol",      "formulation", "integrator",  "stabilize",  "vs",
-    "plane",  "where",  "by",      "along", "except",    "rising",      "falling",     "stop",       "report",
-    "set",    "drop",   "enforce", "and",   "or",        "not",         "force",       "torque",     "load",
+    "at",     "on",      "from",     "in",        "about",  "mass",        "frame",      "center",    "inertia", "fixed",
+    "rotate", "body",    "space",    "stiffness", "length", "coefficient", "quaternion", "cosines",   "opaque",  "for",
+    "every",  "step",    "max_step", "rtol",      "atol",   "formulation", "integrator", "stabilize", "gains",   "vs",
+    "plane",  "where",   "by",       "along",     "except", "rising",      "falling",    "stop",      "report",  "set",
+    "drop",   "enforce", "and",      "or",        "not",    "force",       "torque",     "load",
     "restitution", "initially", "off", "friction", "static"};
 
 // scalar operations: angle functions, exp and log take pure numbers
@@ -339,8 +350,6 @@ constexpr auto k_units = std::to_array<UnitInfo>({
 
 constexpr std::string_view k_formulations[] = {"multipliers", "minimal",      "nonminimal", "udwadia-kalaba",
                                                "ukp",         "gibbs-appell", "voronec",    "chaplygin"};
-constexpr std::string_view k_integrators[] = {"dopri5"};
-constexpr std::string_view k_stabilizers[] = {"project", "none"};
 
 template <class Table>
 std::vector<std::string> names_of(const Table& table) {
@@ -414,6 +423,13 @@ std::string language_reference() {
     out += "### Functions\n\n| written | gives | meaning |\n|---|---|---|\n";
     for (const FunctionSchema& row : k_functions)
         out += fmt::format("| `{}` | {} | {} |\n", cell(row.syntax), row.result, cell(row.description));
+    out += "\n### Integrators\n\n| name | order | step | method |\n|---|---|---|---|\n";
+    for (const IntegratorInfo& row : integrator_table())
+        out +=
+            fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.order == 0 ? std::string("varies") : std::to_string(row.order),
+                        row.fixed_step ? "fixed" : "by the tolerances", row.description);
+    out += "\n### Drift control\n\n| name | what is done |\n|---|---|\n";
+    for (const DriftControlInfo& row : drift_control_table()) out += fmt::format("| `{}` | {} |\n", row.name, row.description);
     out += "\n### Units\n\n| unit | in SI | name |\n|---|---|---|\n";
     for (const UnitInfo& row : k_units) {
         std::string value = row.pi_power != 0 ? (row.numerator == 1 ? "pi" : fmt::format("{} pi", row.numerator)) : "";
@@ -424,8 +440,6 @@ std::string language_reference() {
     return out;
 }
 
-std::span<const std::string_view> supported_formulations() { return k_formulations; }
-std::span<const std::string_view> supported_integrators() { return k_integrators; }
-std::span<const std::string_view> supported_stabilizers() { return k_stabilizers; }
+std::vector<std::string> supported_formulations() { return {std::begin(k_formulations), std::end(k_formulations)}; }
 
 }  // namespace appell

@@ -320,11 +320,23 @@ struct RunPlan {
     double from = 0;
     double duration = 10;
     std::optional<double> every;  // spacing of output rows; else 500 rows
+    std::optional<double> step;   // of integrators with a fixed one
+    std::optional<double> max_step;
     double rtol = 1e-8;
     double atol = 1e-10;
     std::string formulation = "multipliers";
-    std::string integrator = "dopri5";
-    std::string stabilize = "project";  // project | none
+    std::string integrator = "dopri5";  // base/integrators.hpp
+    std::string stabilize = "project";  // base/drift_control.hpp
+    std::vector<double> gains;          // of Baumgarte's damping: one, or two; empty: from the length of the steps
+    // absolute tolerances of their own
+    struct Tolerance {
+        enum class Of { coordinate, rate, speed };
+        Of of;
+        std::size_t index;  // of the coordinate or the speed
+        double value;
+        Span span;
+    };
+    std::vector<Tolerance> tolerances;
     Span span;
 };
 

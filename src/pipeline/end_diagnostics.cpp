@@ -5,12 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "base/integrators.hpp"
 #include "base/number_format.hpp"
 #include "sim/motion_program.hpp"
 
 namespace appell {
 
 namespace {
+
+// fewer are no reason to change the integrator
+constexpr std::size_t k_many_stiff_steps = 1000;
 
 // the state as text: a few names and values
 std::string state_text(const Model& m, std::span<const double> x) {
@@ -332,6 +336,14 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         diagnostics.add(
             {Code::N0812, {}, fmt::format("start values were moved onto the constraints: {}", some_of(parts)), "", "", ""});
     }
+    if (s.stiff_steps >= k_many_stiff_steps || (s.reason == EndReason::too_many_steps && s.stiff_steps > 0))
+        diagnostics.add({Code::W0831,
+                         {},
+                         fmt::format("the equations are stiff from t = {} on: {} of {} steps were kept short by stability alone",
+                                     short_number(s.stiff_from), s.stiff_steps, s.steps),
+                         "",
+                         "",
+                         "`integrator cvode` is made for such equations"});
     if (s.redundant && !(s.reason == EndReason::rank_loss && at_start))
         diagnostics.add({Code::W0813,
                          {},
@@ -341,7 +353,8 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          "the motion is determined; of the multipliers those of least norm are given"});
 }
 
-bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOptions& wanted, const SimulateOptions& o) {
+bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOptions& wanted, const Run& run) {
+    const SimulateOptions& o = run.options;
     const std::size_t before = diagnostics.error_count();
     const auto refuse = [&](std::string message, std::string expected) {
         diagnostics.add({Code::E0815, m.run.span, std::move(message), "", std::move(expected), ""});
@@ -361,8 +374,30 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     std::vector<std::string> formulations;
     for (const FormulationInfo& row : all_formulations()) formulations.emplace_back(row.name);
     one_of("formulation", wanted.formulation.value_or(m.run.formulation), formulations);
-    one_of("integrator", wanted.integrator.value_or(m.run.integrator), {"dopri5"});
-    one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), {"project", "none"});
+    const std::string integrator = wanted.integrator.value_or(m.run.integrator);
+    one_of("integrator", integrator, integrator_names());
+    if (const IntegratorInfo* row = find_integrator(integrator)) {
+        if (row->fixed_step && !(o.step > 0 && std::isfinite(o.step)))
+            refuse(fmt::format("integrator {} has a fixed step, and the run gives none", integrator),
+                   "`step TIME` in the model's `run`, or --step");
+        if (row->fixed_step && o.max_step > 0)
+            refuse(fmt::format("integrator {} has a fixed step and takes no `max_step`", integrator), "`step` alone");
+        if (!row->fixed_step && o.step != 0)
+            refuse(fmt::format("integrator {} chooses its steps by the tolerances and takes no `step`", integrator),
+                   fmt::format("an integrator with a fixed step ({}), or `max_step`", fixed_step_names()));
+        if (!(o.max_step >= 0)) refuse(fmt::format("max_step {}", o.max_step), "a positive bound of the steps");
+    }
+    one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), drift_control_names());
+    if (!run.gains.empty() && run.drift != DriftControl::baumgarte)
+        refuse("gains are given, and nothing takes them", "`stabilize baumgarte`");
+    if (run.gains.size() > 2 || std::any_of(run.gains.begin(), run.gains.end(), [](double g) { return !(g < 0); }))
+        refuse(fmt::format("gains {}", fmt::join(run.gains, ", ")), "one or two negative gains");
+    if (const auto formulation = find_formulation(wanted.formulation.value_or(m.run.formulation));
+        formulation && run.drift == DriftControl::baumgarte &&
+        all_formulations()[static_cast<std::size_t>(*formulation)].partitioned)
+        refuse(
+            fmt::format("formulation {} takes the constraints on velocities as they are, and no damping", name_of(*formulation)),
+            "another formulation for `stabilize baumgarte`, or `stabilize project`");
     const double rows = std::ceil(std::abs(o.t1 - o.t0) / o.every) + 1;
     if (rows > static_cast<double>(o.max_rows))
         diagnostics.add({Code::E0814, m.run.span, fmt::format("the run would write {} rows", short_number(rows)), "",

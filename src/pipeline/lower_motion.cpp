@@ -12,6 +12,7 @@
 
 #include "base/number_format.hpp"
 #include "dynam/acting_forces.hpp"
+#include "dynam/baumgarte.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
@@ -69,9 +70,13 @@ public:
         return lower_program(g_, {inputs_, std::move(all), {{"row", std::move(row)}}});
     }
 
-    // onto the position rows: q moves by K ds with least ds' M ds
-    [[nodiscard]] Program position(bool hold_fixed) {
+    // further parameters of the run
+    void add_inputs(std::span<const SymbolId> more) { inputs_.insert(inputs_.end(), more.begin(), more.end()); }
+
+    // Onto the position rows: q moves by K ds with least ds' M ds, or least |dq|^2.
+    [[nodiscard]] Program position(bool hold_fixed, bool euclidean = false) {
         Correction c = correction(Level::position, "ds");
+        if (euclidean) c.solve.M = squares_of(d_.kinematics->K());
         if (c.residual.empty()) return {};
         if (hold_fixed)
             for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
@@ -83,8 +88,9 @@ public:
     }
 
     // onto all rows at velocity level
-    [[nodiscard]] Program velocity(bool hold_fixed) {
+    [[nodiscard]] Program velocity(bool hold_fixed, bool euclidean = false) {
         Correction c = correction(Level::velocity, "du");
+        if (euclidean) c.solve.M = unit_matrix(m_.speeds.size());
         if (c.residual.empty()) return {};
         if (hold_fixed) {
             // rates first: their residuals follow those of the constraints, row by row
@@ -223,6 +229,23 @@ private:
         c.solve.A.rows = c.residual.size();
         keep_unbound(c.solve);
         return c;
+    }
+
+    [[nodiscard]] SparseMatrix unit_matrix(std::size_t size) const {
+        SparseMatrix out{size, size, {}};
+        for (std::uint32_t i = 0; i < size; ++i) out.entries.push_back({i, i, g_.constant(1)});
+        return out;
+    }
+
+    // K' K, lower triangle
+    [[nodiscard]] SparseMatrix squares_of(const SparseMatrix& K) const {
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<NodeId>> terms;
+        for (const SparseEntry& a : K.entries)
+            for (const SparseEntry& b : K.entries)
+                if (a.row == b.row && a.column >= b.column) terms[{a.column, b.column}].push_back(g_.mul(a.value, b.value));
+        SparseMatrix out{K.columns, K.columns, {}};
+        for (const auto& [place, sum] : terms) out.entries.push_back({place.first, place.second, g_.sum(sum)});
+        return out;
     }
 
     // Speeds that move no mass and stand in none of the rows (those of another level may bind them) would leave the solve
@@ -487,6 +510,27 @@ std::size_t entries_of(const Program& program) {
     return most;
 }
 
+// the system with Baumgarte's damping; its gains are parameters behind all others
+ConstrainedDynamics damp(const ConstrainedDynamics& d, const LowerMotionOptions& options, Motion& motion,
+                         MotionLowering& lowering) {
+    Graph& g = d.graph();
+    std::array<double, 3> gains{};
+    if (options.gains.size() == 1)
+        gains = {2 * options.gains[0], -options.gains[0] * options.gains[0], options.gains[0]};
+    else if (options.gains.size() == 2)
+        gains = {options.gains[0], options.gains[1], options.gains[0] / 2};
+    else if (options.step > 0)
+        gains = gains_of_step(options.step);
+    else
+        motion.step_gains = motion.parameters.size();
+    std::vector<SymbolId> symbols;
+    for (const char* name : {"gain of rates", "gain of positions", "gain of velocities"})
+        symbols.push_back(g.add_symbol(name, SymbolKind::other));
+    motion.parameters.insert(motion.parameters.end(), gains.begin(), gains.end());
+    lowering.add_inputs(symbols);
+    return damped(d, {g.symbol_node(symbols[0]), g.symbol_node(symbols[1]), g.symbol_node(symbols[2])});
+}
+
 }  // namespace
 
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
@@ -678,12 +722,18 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
     MotionLowering lowering(d, length_symbol, options.speed_noise);
     out.length_symbol = length_symbol;
-    motion.position = lowering.position(false);
-    motion.velocity = lowering.velocity(false);
+    std::optional<ConstrainedDynamics> with_damping;
+    if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
+    const bool euclidean = options.drift == DriftControl::yoon;
+    motion.position = lowering.position(false, euclidean);
+    motion.velocity = lowering.velocity(false, euclidean);
     if (too_many_entries(d, entries_of(motion.velocity), options.solve_entries, options, diagnostics)) return result;
     const auto fixed = [](const auto& value) { return value.fixed; };
-    if (std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed)) motion.start_position = lowering.position(true);
-    if (std::any_of(m.speeds.begin(), m.speeds.end(), fixed) || std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
+    // start values are moved in the metric of mass, whatever is done later
+    if (euclidean || std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed))
+        motion.start_position = lowering.position(true);
+    if (euclidean || std::any_of(m.speeds.begin(), m.speeds.end(), fixed) ||
+        std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
         motion.start_velocity = lowering.velocity(true);
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
@@ -700,7 +750,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         // the accelerations by the same partition, where all rows take part in it
         if (motion.velocity_rows == d.rows.size()) partitioned.emplace(d).independent = partition->speeds;
     }
-    const Formulated equations = formulate(partitioned ? *partitioned : d, options.formulation, at_start.value_or(start.values));
+    const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
+    const Formulated equations = formulate(of_run, options.formulation, at_start.value_or(start.values));
     if (!equations.not_applicable.empty()) {
         diagnostics.add(
             {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),

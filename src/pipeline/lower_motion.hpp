@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/drift_control.hpp"
 #include "base/limits.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/formulations.hpp"
@@ -17,7 +18,10 @@ struct LowerMotionOptions {
     double from = 0;  // start time
     std::size_t solve_entries = Limits{}.solve_entries;
     bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
-    FrameId forces_in{};   // valid: columns of everything that keeps the constraints, along the axes of this frame
+    DriftControl drift = DriftControl::project;
+    std::vector<double> gains = {};  // of Baumgarte's damping; empty: from the steps
+    double step = 0;                 // their length, where it is fixed
+    FrameId forces_in{};             // valid: columns of everything that keeps the constraints, along the axes of this frame
     // of one mode of a system: the system with all its rows, which has the columns, and where the motion is when the mode begins
     const ConstrainedDynamics* whole = nullptr;
     std::vector<double> state{};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/integrators.hpp"
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
 #include "pipeline/doctor_samples.hpp"
@@ -31,8 +32,7 @@ void take_start_mode(Derivation& out) {
     out.whole = std::move(out.dynamics);
     out.dynamics.reset();
     const RunPlan& plan = out.model->run;
-    ModeSwitching switching(*out.whole, {Formulation::multipliers, plan.from, out.limits.solve_entries, false}, plan.atol,
-                            out.diagnostics);
+    ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, plan.atol, out.diagnostics);
     if (!switching.begin()) return;
     Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
     out.diagnostics.append(dynamics.diagnostics);
@@ -183,6 +183,30 @@ FrameId find_frame(Derivation& d, const std::string& wanted) {
     return {};
 }
 
+// absolute tolerances by entry of x, where the model gives some of their own
+void add_tolerances(Derivation& derivation, SimulateOptions& options) {
+    const Model& m = *derivation.model;
+    if (m.run.tolerances.empty()) return;
+    const std::size_t nq = m.coordinates.size();
+    options.atol_by_entry.assign(nq + m.speeds.size(), options.atol);
+    for (const RunPlan::Tolerance& tolerance : m.run.tolerances) {
+        using Of = RunPlan::Tolerance::Of;
+        std::size_t entry = tolerance.of == Of::coordinate ? tolerance.index : nq + tolerance.index;
+        if (tolerance.of == Of::rate) {
+            const auto speed = derivation.dynamics->speed_of(m.coordinates[tolerance.index].rate);
+            if (!speed) {
+                derivation.diagnostics.add({Code::E0815, tolerance.span,
+                                            fmt::format("{}' is no speed of the model, so that it has no tolerance of its own",
+                                                        m.coordinates[tolerance.index].name),
+                                            "", "a coordinate or a speed", "the speeds are those declared with `speed`"});
+                continue;
+            }
+            entry = nq + *speed;
+        }
+        options.atol_by_entry[entry] = tolerance.value;
+    }
+}
+
 }  // namespace
 
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
@@ -194,12 +218,24 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
     const double duration = out.options.t1 - out.options.t0;
     // without a spacing: 500 rows
     out.options.every = wanted.every.value_or(m.run.every.value_or(std::abs(duration) / 500));
+    const IntegratorInfo* integrator = find_integrator(wanted.integrator.value_or(m.run.integrator));
+    if (integrator != nullptr) out.options.integrator = integrator->kind;
+    // an integrator that replaces the model's takes over of its plan what it can use
+    const bool replaced = wanted.integrator && *wanted.integrator != m.run.integrator && integrator != nullptr;
+    out.options.step = wanted.step.value_or(replaced && !integrator->fixed_step ? 0 : m.run.step.value_or(0));
+    out.options.max_step = wanted.max_step.value_or(replaced && integrator->fixed_step ? 0 : m.run.max_step.value_or(0));
     out.options.rtol = wanted.rtol.value_or(m.run.rtol);
     out.options.atol = wanted.atol.value_or(m.run.atol);
-    out.options.project = wanted.stabilize.value_or(m.run.stabilize) == "project";
+    const std::string stabilize = wanted.stabilize.value_or(m.run.stabilize);
+    if (const DriftControlInfo* drift = find_drift_control(stabilize)) out.drift = drift->control;
+    out.options.project = out.drift != DriftControl::baumgarte && out.drift != DriftControl::none;
+    out.options.correct_once = out.drift == DriftControl::blajer || out.drift == DriftControl::yoon;
+    const bool own_gains = !wanted.stabilize || stabilize == m.run.stabilize;
+    out.gains = !wanted.gains.empty() ? wanted.gains : own_gains ? m.run.gains : std::vector<double>{};
     out.options.max_steps = wanted.max_steps;
     out.options.max_rows = wanted.max_rows;
-    if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
+    add_tolerances(derivation, out.options);
+    if (check_run_options(derivation.diagnostics, m, wanted, out)) return std::nullopt;
     const FrameId forces_in = wanted.forces ? find_frame(derivation, *wanted.forces) : FrameId{};
     if (wanted.forces && !forces_in.valid()) return std::nullopt;
     try {
@@ -207,8 +243,14 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         const std::string name = wanted.formulation.value_or(m.run.formulation);
         out.formulation = name;
         ModeSwitching switching(derivation.whole ? *derivation.whole : *derivation.dynamics,
-                                {find_formulation(name).value_or(Formulation::multipliers), out.options.t0,
-                                 derivation.limits.solve_entries, true, forces_in},
+                                {.formulation = find_formulation(name).value_or(Formulation::multipliers),
+                                 .from = out.options.t0,
+                                 .solve_entries = derivation.limits.solve_entries,
+                                 .for_run = true,
+                                 .drift = out.drift,
+                                 .gains = out.gains,
+                                 .step = out.options.step,
+                                 .forces_in = forces_in},
                                 out.options.atol, derivation.diagnostics);
         if (!switching.begin()) {
             derivation.timer.stop();
@@ -218,7 +260,10 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
         out.start_mode = switching.describe();
         for (const std::size_t i : lowered->independent_coordinates) out.independent_coordinates.push_back(m.coordinates[i].name);
         for (const std::size_t i : lowered->independent_speeds) out.independent_speeds.push_back(m.speeds[i].name);
-        if (lowered->motion.reduction) out.options.project = false;  // a reduced state can not leave the constraints
+        if (lowered->motion.reduction) {  // a reduced state can not leave the constraints
+            out.options.project = false;
+            out.drift = DriftControl::none;
+        }
         out.layout = lowered->layout;
         out.columns = lowered->motion.columns;
         out.nodes = lowered->nodes;

@@ -62,8 +62,9 @@ struct Check {
 [[nodiscard]] std::optional<Check> check(Derivation& derivation);
 
 struct RunOptions {
-    std::optional<double> from, until, every, rtol, atol;  // what the model's own `run` says is replaced
+    std::optional<double> from, until, every, step, max_step, rtol, atol;  // what the model's own `run` says is replaced
     std::optional<std::string> formulation, integrator, stabilize;
+    std::vector<double> gains = {};     // of `stabilize baumgarte`; empty: the model's
     std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;

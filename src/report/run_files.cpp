@@ -83,9 +83,19 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["reason"] = name(s.reason);
     out["t_start"] = run.options.t0;
     out["t_end"] = number(s.t_end);
-    out["options"] = {{"formulation", run.formulation}, {"integrator", "dopri5"},
-                      {"rtol", run.options.rtol},       {"atol", run.options.atol},
-                      {"every", run.options.every},     {"stabilize", run.options.project ? "project" : "none"}};
+    const IntegratorInfo& integrator = info(run.options.integrator);
+    out["options"] = {{"formulation", run.formulation}, {"integrator", integrator.name}};
+    if (integrator.fixed_step) {
+        out["options"]["step"] = run.options.step;
+    } else {
+        out["options"]["rtol"] = run.options.rtol;
+        out["options"]["atol"] = run.options.atol;
+        if (run.options.max_step > 0) out["options"]["max_step"] = run.options.max_step;
+    }
+    out["options"]["every"] = run.options.every;
+    out["options"]["stabilize"] = info(run.drift).name;
+    if (run.drift == DriftControl::baumgarte)
+        out["options"]["gains"] = run.gains.empty() ? Json("from the steps") : Json(run.gains);
     if (run.formulation == "minimal")
         out["independent"] = {{"speeds", run.independent_speeds}, {"coordinates", run.independent_coordinates}};
     out["rows"] = run.rows();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/drift_control.hpp"
 #include "sim/simulate.hpp"
 
 namespace appell {
@@ -59,6 +60,8 @@ struct RunEvent {
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
+    DriftControl drift = DriftControl::project;
+    std::vector<double> gains;                                             // of Baumgarte's damping, where the user gave some
     std::vector<std::string> independent_coordinates, independent_speeds;  // of `minimal`: all that is integrated
     SimulateSummary summary;
     std::string start_mode;  // of contacts and friction

@@ -49,6 +49,8 @@ struct Guard {
     bool armed = false;
     double noise = 0;  // values this close to zero are round-off
 };
+// gains that bring a violation back within about a step of size h: a double root at -1/h
+[[nodiscard]] inline std::array<double, 3> gains_of_step(double h) { return {-2 / h, -1 / (h * h), -1 / h}; }
 
 struct Motion {
     std::size_t coordinates = 0;
@@ -73,6 +75,8 @@ struct Motion {
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
+    // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps
+    std::optional<std::size_t> step_gains;
 
     Program guard;  // output "guard", by guard; not there without any
     std::vector<Guard> guards;

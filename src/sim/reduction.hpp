@@ -18,10 +18,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "sim/dormand_prince.hpp"
+#include "base/integrators.hpp"
 #include "sim/integrator.hpp"
 #include "sim/motion.hpp"
 #include "sim/motion_program.hpp"
@@ -92,8 +93,8 @@ private:
 // Integrates the independent entries and shows all of x.
 class ReducedIntegrator final : public Integrator {
 public:
-    // the motion has a reduction
-    ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, const IntegratorOptions& options);
+    // the motion has a reduction; the options are those of the whole state
+    ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, IntegratorKind kind, const IntegratorOptions& options);
 
     [[nodiscard]] StepStatus start(double t, std::span<const double> x, double t_end) override;
     [[nodiscard]] StepStatus step() override;
@@ -101,19 +102,19 @@ public:
     [[nodiscard]] bool dense(double t, std::span<double> x) override;
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
 
-    [[nodiscard]] double t() const override { return inner_.t(); }
-    [[nodiscard]] double t_previous() const override { return inner_.t_previous(); }
-    [[nodiscard]] bool at_end() const override { return inner_.at_end(); }
+    [[nodiscard]] double t() const override { return inner_->t(); }
+    [[nodiscard]] double t_previous() const override { return inner_->t_previous(); }
+    [[nodiscard]] bool at_end() const override { return inner_->at_end(); }
     [[nodiscard]] std::span<const double> x() const override { return x_; }
-    [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_.rate_status(); }
-    [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_.statistics(); }
+    [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_->rate_status(); }
+    [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_->statistics(); }
     [[nodiscard]] double dependent_share() const override { return rate_.share(); }
 
 private:
     void keep_last_evaluation();
 
     ReducedRate rate_;
-    DormandPrince inner_;
+    std::unique_ptr<Integrator> inner_;
     RateStatus start_ = RateStatus::ok;
     bool corrects_independent_;  // quaternions are integrated whole, and put right with the dependent entries
     std::vector<double> x_, xd_, x_previous_, xd_previous_;

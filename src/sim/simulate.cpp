@@ -11,8 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/number_format.hpp"
-#include "sim/dormand_prince.hpp"
 #include "sim/guard_watch.hpp"
+#include "sim/make_integrator.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "sim/reduction.hpp"
@@ -118,6 +118,11 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
     if (!(o.every >= 0) || !std::isfinite(o.every)) refuse("the interval of rows", o.every, "zero or positive");
     if (!(o.rtol >= 0) || !std::isfinite(o.rtol)) refuse("rtol", o.rtol, "zero or positive");
     if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse("atol", o.atol, "positive");
+    if (info(o.integrator).fixed_step && !(o.step > 0 && std::isfinite(o.step))) refuse("the fixed step", o.step, "positive");
+    if (!o.atol_by_entry.empty() && o.atol_by_entry.size() != x0.size())
+        refuse("the number of absolute tolerances", static_cast<double>(o.atol_by_entry.size()), std::to_string(x0.size()));
+    for (const double atol : o.atol_by_entry)
+        if (!(atol > 0)) refuse("an absolute tolerance", atol, "positive");
     if (!(o.max_step >= 0)) refuse("the largest step", o.max_step, "zero (no bound) or positive");
     if (rows.fixed() && rows.count() > static_cast<double>(o.max_rows))
         refuse("the number of rows", rows.count(), "at most " + std::to_string(o.max_rows));
@@ -125,9 +130,10 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
 
 // all of x, or its independent entries where the motion says which
 std::unique_ptr<Integrator> make_integrator(const Motion& motion, FirstOrderSystem& rate, const SimulateOptions& options) {
-    const IntegratorOptions tolerances{options.rtol, options.atol, options.max_step, 0};
-    if (motion.reduction) return std::make_unique<ReducedIntegrator>(motion, rate, tolerances);
-    return std::make_unique<DormandPrince>(rate, tolerances);
+    const IntegratorOptions of_steps{options.rtol, options.atol, options.max_step,
+                                     info(options.integrator).fixed_step ? options.step : 0, options.atol_by_entry};
+    if (motion.reduction) return std::make_unique<ReducedIntegrator>(motion, rate, options.integrator, of_steps);
+    return make_integrator(options.integrator, rate, of_steps);
 }
 
 // what goes through all stretches of a run
@@ -180,6 +186,8 @@ public:
         journey_.before.steps += s.steps;
         journey_.before.rejected += s.rejected;
         journey_.before.evaluations += s.evaluations;
+        if (s.stiff_steps > 0 && summary_.stiff_steps == 0) summary_.stiff_from = s.stiff_from;
+        summary_.stiff_steps += s.stiff_steps;
         return switched_ ? Outcome::switched : Outcome::ended;
     }
 
@@ -240,7 +248,7 @@ private:
         const bool news = !motion_.repeats_rows;
         summary_.redundant |= news && rate_.report().redundant;
         note_pivot(t0, rate_.report().smallest_pivot);
-        if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict();
+        if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict(rate_.report());
         const ProjectReport velocity = velocity_.measure(t0, x);
         summary_.redundant |= news && velocity.evaluation.redundant;
         note_pivot(t0, velocity.evaluation.smallest_pivot);
@@ -328,8 +336,8 @@ private:
         return found.loss != RowLoss::none ? lose(found) : stop(otherwise);
     }
 
-    bool contradict() {
-        summary_.constraint = constraint_of(motion_.rate_constraints, rate_.report().inconsistent_row);
+    bool contradict(const EvalReport& report) {
+        summary_.constraint = constraint_of(motion_.rate_constraints, report.inconsistent_row);
         return stop(EndReason::inconsistent_constraints);
     }
 
@@ -358,6 +366,7 @@ private:
                     if (integrator_.rate_status() == RateStatus::partition && repartition()) return false;
                     return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             }
+            end_report_ = rate_.report();
             const double t = integrator_.t();
             std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
             bool moved = false;
@@ -377,7 +386,9 @@ private:
             }
             if (project_ && integrator_.replace_state(state_, moved) != StepStatus::ok)
                 return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
+            if (moved) end_report_ = rate_.report();
             if (!still_sound()) return false;
+            if (!damp(t)) return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             watch_.accept(state_);
             std::copy(state_.begin(), state_.end(), accepted_.begin());
             reach(t, state_);
@@ -483,10 +494,11 @@ private:
 
     // positions, then velocities; false when either fails
     bool project(double t, std::span<double> x, bool* moved) {
-        const ProjectReport position = position_.project(t, x, k_project_step);
+        const ProjectOptions& how = options_.correct_once ? k_correct_once : k_project_step;
+        const ProjectReport position = position_.project(t, x, how);
         summary_.projections += position.corrections;
         if (position.status != ProjectStatus::converged) return false;
-        const ProjectReport velocity = velocity_.project(t, x, k_project_step);
+        const ProjectReport velocity = velocity_.project(t, x, how);
         summary_.projections += velocity.corrections;
         if (moved != nullptr) {
             last_velocity_ = velocity.evaluation;
@@ -497,7 +509,7 @@ private:
 
     // at an accepted state: rows still independent, and not contradicting each other?
     bool still_sound() {
-        const EvalReport& rate = rate_.report();
+        const EvalReport& rate = end_report_;
         double pivot = rate.smallest_pivot;
         bool lost = rate.rank < rate_rank_;
         std::size_t constraint = constraint_of(motion_.rate_constraints, rate.weakest_row);
@@ -511,13 +523,30 @@ private:
         if (lost || (watch_pivots_ && pivot < k_least_pivot)) return lose(RowLoss::dependent, constraint);
         if (rate.status == EvalStatus::inconsistent_rows &&
             (project_ || motion_.reduction || rate.inconsistency > k_gross_inconsistency))
-            return contradict();
+            return contradict(end_report_);
         // rows that were redundant at the start had no part in the choice of dependent entries: do they still follow?
         if (motion_.reduction && summary_.redundant &&
             !(std::max(position_.measure(integrator_.t(), state_).scaled, velocity_.measure(integrator_.t(), state_).scaled) <
               k_rows_follow))
             return stop(EndReason::singular_partition);
         return true;
+    }
+
+    // Gains of Baumgarte's damping from the length of the steps: a double root at -1/h, which every explicit method follows. They
+    // are kept while the step is within a factor of two, and the rate is taken anew when they change.
+    bool damp(double t) {
+        if (!motion_.step_gains) return true;
+        const double h = std::abs(t - integrator_.t_previous());
+        if (h == 0 || (h < 2 * damped_step_ && 2 * h > damped_step_)) return true;
+        damped_step_ = h;
+        const std::size_t at = *motion_.step_gains;
+        const std::array<double, 3> gains = gains_of_step(h);
+        for (std::size_t k = 0; k < gains.size(); ++k) {
+            rate_.set_parameter(at + k, gains[k]);
+            observe_.set_parameter(at + k, gains[k]);
+            guards_.set_parameter(at + k, gains[k]);
+        }
+        return integrator_.replace_state(state_, true) == StepStatus::ok;
     }
 
     // rows strictly inside the last step, from the continuous extension; false when one can not be projected
@@ -590,12 +619,14 @@ private:
     std::vector<double> accepted_;  // the last accepted state
     std::vector<double> row_state_, row_values_;
     EvalReport last_velocity_;
+    EvalReport end_report_;  // of the rate at the last step's end; looking inside a step may evaluate others
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
     bool watch_pivots_ = false;
     std::size_t stall_steps_ = 0, stall_rejected_ = 0;
     double longest_step_ = 0;
     double asked_share_ = 1;  // of the dependent entries, when another partition was last asked for
     double stall_t_ = t_begin_;
+    double damped_step_ = 0;  // what the gains were chosen for
     SimulateSummary& summary_;
 };
 

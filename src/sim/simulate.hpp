@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/integrators.hpp"
 #include "sim/motion.hpp"
 #include "sim/row_watch.hpp"
 #include "sim/switching.hpp"
@@ -19,10 +20,14 @@ struct SimulateOptions {
     double t0 = 0, t1 = 1;  // t1 may lie before t0: the run then goes backwards
     double every = 0;       // rows at t0 + k * every and at t1; 0: a row after every step
     double rtol = 1e-7, atol = 1e-8;
-    bool project = true;
+    bool project = true;        // corrects states that have drifted:
+    bool correct_once = false;  // by one correction of each level after a step, not down to round-off
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
-    double max_step = 0;  // 0: no bound
+    IntegratorKind integrator = IntegratorKind::dopri5;
+    double step = 0;                         // of integrators with a fixed step
+    double max_step = 0;                     // 0: no bound
+    std::vector<double> atol_by_entry = {};  // in place of atol, one for each entry of x
 };
 
 enum class EndReason {
@@ -58,6 +63,8 @@ struct SimulateSummary {
     EndReason reason = EndReason::finished;
     double t_end = 0;  // of the last accepted state, or of the last row where that is later
     std::size_t steps = 0, rejected = 0, evaluations = 0;
+    std::size_t stiff_steps = 0;  // kept short by stability, by the judgement of an explicit integrator
+    double stiff_from = 0;        // when it first found so
     std::size_t projections = 0;  // Newton corrections applied
     std::size_t rows = 0;
     // largest over all rows written
