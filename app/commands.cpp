@@ -257,6 +257,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
     } else if (found) {
         const Model& m = *d.model;
         fmt::print("{}{}\n", m.name, m.title.empty() ? "" : ": " + m.title);
+        if (!d.start_mode.empty()) fmt::print("  in the mode of the start: {}\n", d.start_mode);
         fmt::print("  {}, {}{}\n", plural(found->coordinates, "coordinate"), plural(found->speeds, "speed"),
                    found->quaternions ? fmt::format(" ({} kept at unit norm)", plural(found->quaternions, "quaternion")) : "");
         for (const ConstraintRow& row : d.dynamics->rows)
@@ -400,6 +401,13 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
                    s.steps, s.rejected, s.rows);
         if (result->formulation == "minimal") fmt::print("  independent  {}\n", independent_names(*result));
+        if (!result->start_mode.empty()) fmt::print("  at the start  {}\n", result->start_mode);
+        constexpr std::size_t k_events = 12;  // on the terminal; the summary has all
+        for (std::size_t i = 0; i < std::min(k_events, result->events.size()); ++i)
+            fmt::print("  t = {} s  {}\n", short_number(result->events[i].t, 9), result->events[i].what);
+        if (result->events.size() > k_events)
+            fmt::print("  and {} more events, the last at t = {} s\n", result->events.size() - k_events,
+                       short_number(result->events.back().t, 9));
         if (!d.dynamics->rows.empty())
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/drift_control.hpp"
+#include "base/integrators.hpp"
 #include "commands.hpp"
 
 namespace {
@@ -77,9 +79,17 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         command->add_option("--atol", options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
         command->add_option("--formulation", options.formulation, "how the accelerations are found")
             ->check(CLI::IsMember(formulations));
-        command->add_option("--integrator", options.integrator, "the method of integration")->check(CLI::IsMember({"dopri5"}));
+        command->add_option("--integrator", options.integrator, "the method of integration")
+            ->check(CLI::IsMember(integrator_names()));
+        command->add_option("--step", options.step, "the step of an integrator with a fixed one, in seconds")
+            ->check(CLI::PositiveNumber);
+        command->add_option("--max-step", options.max_step, "the longest step of the others, in seconds")
+            ->check(CLI::PositiveNumber);
         command->add_option("--stabilize", options.stabilize, "what is done about drift")
-            ->check(CLI::IsMember({"project", "none"}));
+            ->check(CLI::IsMember(drift_control_names()));
+        command->add_option("--gains", options.gains, "G or G1,G2: the gains of --stabilize baumgarte, in 1/s and 1/s^2")
+            ->delimiter(',')
+            ->expected(1, 2);
     };
     with_plan(simulate, run.options);
     simulate->add_option("--every", run.every, "spacing of the rows, in seconds; `step`: a row after every step");

@@ -50,7 +50,9 @@ std::vector<RowClass> classify(const ConstrainedDynamics& d, const Samples& samp
         const ConstraintRow& row = d.rows[i];
         RowClass c{.row = i, .level = row.level, .degree = {}, .affine_degree = {}, .by_actuators = row.by_actuators};
         c.ideal = std::none_of(m.nonideal.begin(), m.nonideal.end(),
-                               [&](const NonidealForce& n) { return n.constraint == row.constraint; });
+                               [&](const NonidealForce& n) { return n.constraint == row.constraint; }) &&
+                  std::none_of(m.frictions.begin(), m.frictions.end(),
+                               [&](const Friction& f) { return f.constraint == row.constraint; });
         if (row.level == Level::acceleration) {
             out.push_back(c);
             continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dynam/constraint_forces.hpp"
+#include "dynam/nonideal.hpp"
 #include "expr/substitute.hpp"
 
 namespace appell {
@@ -65,7 +66,7 @@ std::vector<ActingForce> acting_forces(const ConstrainedDynamics& d) {
         append(reactions);
         if (d.C.empty()) continue;
         std::vector<ActingForce> laws;
-        for (const NonidealForce& n : m.nonideal)
+        for (const NonidealForce& n : laws_of(d))
             if (n.constraint == c.constraint)
                 for (const ActingForce& f : by_action(g, n.what, ForceMember::law, c.constraint)) add(g, laws, f);
         append(laws);

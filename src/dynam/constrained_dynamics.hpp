@@ -50,6 +50,11 @@ struct ConstrainedDynamics {
 
     std::vector<NodeId> added_force;  // part of f that is no load: laws and actuators, once they are given (realised.hpp)
 
+    // of one mode (modes.hpp): constraints that are off, by index, empty when all are on; and, by friction, the symbols of the
+    // direction it slid in last, without which a law has no direction at rest
+    std::vector<bool> off;
+    std::vector<std::array<SymbolId, 3>> slip_directions;
+
     // the user's choice of speeds (indices), or empty; then the rest, in order
     std::vector<std::uint32_t> independent, dependent;
 

@@ -72,6 +72,7 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
         const bool zero_component = e.component && zero[component++];
         if (zero_component) left_out += (left_out.empty() ? "" : " and ") + std::string(1, e.name.back());
         const bool last = i + 1 == equations.size() || equations[i + 1].constraint != e.constraint;
+        if (last && c.stick_of) left_out.clear();  // made by us: no news
         if (last && !left_out.empty()) {
             const bool several = left_out.size() > 1;
             diagnostics.add({Code::N0711, c.span,

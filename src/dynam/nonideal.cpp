@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "dynam/loads.hpp"
+#include "dynam/modes.hpp"
 #include "dynam/quantities.hpp"
 #include "expr/dependence.hpp"
+#include "expr/substitute.hpp"
 
 namespace appell {
 
@@ -64,14 +66,33 @@ void derive_actuators(ConstrainedDynamics& d, Diagnostics& diagnostics) {
 
 }  // namespace
 
+std::vector<NonidealForce> laws_of(const ConstrainedDynamics& d) {
+    const Model& m = *d.model;
+    std::vector<NonidealForce> laws;
+    for (std::size_t i = 0; i < m.frictions.size(); ++i) {
+        if (!slides(d, i)) continue;
+        const Friction& friction = m.frictions[i];
+        ForceLoad load = friction.on;
+        load.force = sliding_force(d, i);
+        laws.push_back({friction.constraint, load, friction.text, friction.span});
+        if (!friction.from) continue;
+        ForceLoad opposite = *friction.from;
+        opposite.force = d.graph().vneg(load.force);
+        laws.push_back({friction.constraint, opposite, friction.text, friction.span});
+    }
+    for (const NonidealForce& n : m.nonideal)
+        if (d.off.empty() || !d.off[n.constraint]) laws.push_back(n);
+    return laws;
+}
+
 void derive_nonideal(ConstrainedDynamics& d, Diagnostics& diagnostics) {
     const Model& m = *d.model;
     Graph& g = d.graph();
     derive_actuators(d, diagnostics);
-    if (m.nonideal.empty()) return;
+    if (m.nonideal.empty() && m.frictions.empty()) return;
     WrittenForces forces(d, diagnostics);
     std::vector<Action> actions;
-    for (const NonidealForce& n : m.nonideal) {
+    for (const NonidealForce& n : laws_of(d)) {
         if (!m.constraints[n.constraint].actuators.empty())
             diagnostics.add(
                 {Code::E0725, n.span,
@@ -81,8 +102,18 @@ void derive_nonideal(ConstrainedDynamics& d, Diagnostics& diagnostics) {
         value_of(action) = forces.put_in(value_of(action), n.span);
         actions.push_back(std::move(action));
     }
-    if (diagnostics.has_errors()) return;
+    if (diagnostics.has_errors() || actions.empty()) return;
     d.C = generalized_forces(*d.kinematics, actions);
+    if (!d.off.empty()) {
+        // a constraint that is off exerts no force
+        Substitution none;
+        for (std::size_t c = 0; c < m.constraints.size(); ++c)
+            for (std::size_t i = 0; d.off[c] && i < m.constraints[c].multipliers.size(); ++i) {
+                none.set(m.constraints[c].multipliers[i], g.constant(0));
+                none.set(m.constraints[c].ideal_multipliers[i], g.constant(0));
+            }
+        d.C = substitute(g, d.C, none);
+    }
     const std::vector<SymbolId> symbols = symbols_in(g, d.C);
     for (const Constraint& c : m.constraints)
         for (std::size_t i = 0; i < c.multipliers.size(); ++i) {

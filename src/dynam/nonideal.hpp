@@ -5,6 +5,9 @@
 
 namespace appell {
 
+// The laws that are at work: those of constraints that are on, and of frictions that slide.
+[[nodiscard]] std::vector<NonidealForce> laws_of(const ConstrainedDynamics& dynamics);
+
 // Fills C, D and the actuators of the dynamics, whose rows are known; problems go to the diagnostics.
 void derive_nonideal(ConstrainedDynamics& dynamics, Diagnostics& diagnostics);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dynam/gibbs_appell.hpp"
+#include "dynam/modes.hpp"
 #include "expr/dependence.hpp"
 
 namespace appell {
@@ -24,6 +25,8 @@ NodeId WrittenForces::put_in(NodeId written, Span span) {
             forces.set(id, constraint_vector(symbol, span));
         else if (kind == VectorKind::nonideal_force || kind == VectorKind::nonideal_torque)
             forces.set(id, nonideal_vector(symbol, span));
+        else if (kind == VectorKind::friction)
+            forces.set(id, friction_vector(symbol, span));
         else
             continue;
         any = true;
@@ -72,7 +75,9 @@ NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span spa
                 if (own) direction = t.tau;
             }
     }
-    if (here.size() != 1 && refused_.insert({constraint, kind, symbol.second}).second)
+    // a constraint that is off in this mode exerts none, wherever it would
+    const bool off = !d_.off.empty() && d_.off[constraint];
+    if (here.size() != 1 && !off && refused_.insert({constraint, kind, symbol.second}).second)
         refuse(symbol.name, constraint, force ? "force" : "torque", places, here, span);
     return g.vscale(g.symbol_node(multiplier), direction);
 }
@@ -96,9 +101,36 @@ NodeId WrittenForces::nonideal_vector(const VectorSymbolInfo& symbol, Span span)
         if (std::find(here.begin(), here.end(), name) == here.end()) here.push_back(name);
         if (f.member == ForceMember::nonideal) sum = g.vadd(sum, f.value);
     }
-    if (here.size() != 1 && refused_.insert({symbol.first, kind, symbol.second}).second)
+    const bool off = !d_.off.empty() && d_.off[symbol.first];
+    if (here.size() != 1 && !off && refused_.insert({symbol.first, kind, symbol.second}).second)
         refuse(symbol.name, symbol.first, force ? "force" : "torque", places, here, span);
     return put_in(sum, span);
+}
+
+// of all frictions of a constraint: the laws of those that slide, the constraint forces of those that stick
+NodeId WrittenForces::friction_vector(const VectorSymbolInfo& symbol, Span span) {
+    if (!rows_) rows_ = row_forces(d_);
+    Graph& g = d_.graph();
+    const Model& m = *d_.model;
+    NodeId sum = g.vector_zero();
+    bool any = false;
+    for (std::size_t i = 0; i < m.frictions.size(); ++i) {
+        const Friction& friction = m.frictions[i];
+        if (friction.constraint != symbol.first) continue;
+        any = true;
+        if (slides(d_, i)) sum = g.vadd(sum, put_in(sliding_force(d_, i), span));
+        for (std::size_t row = 0; row < d_.rows.size(); ++row) {
+            if (d_.rows[row].constraint != friction.stick) continue;
+            for (const ForceDirection& f : (*rows_)[row].forces)
+                if (f.point == friction.on.point && f.body == friction.on.body)
+                    sum = g.vadd(sum, g.vscale(g.symbol_node(d_.rows[row].multiplier), f.W));
+        }
+    }
+    if (!any && refused_.insert({symbol.first, VectorKind::friction, 0}).second)
+        diagnostics_.add({Code::E0721, span, fmt::format("constraint {} has no friction", m.constraints[symbol.first].name),
+                          symbol.name, "a constraint with a friction law",
+                          fmt::format("write `nonideal {}: friction on P = ...`", m.constraints[symbol.first].name)});
+    return sum;
 }
 
 // pos(P) stands for whatever the force acts on at P, vel(B at P) for the body alone

@@ -26,6 +26,7 @@ public:
 private:
     NodeId constraint_vector(const VectorSymbolInfo& symbol, Span span);
     NodeId nonideal_vector(const VectorSymbolInfo& symbol, Span span);
+    NodeId friction_vector(const VectorSymbolInfo& symbol, Span span);
     [[nodiscard]] bool acts_at(PointId point, FrameId body, VectorSymbolId place) const;
     void refuse(const std::string& written, std::size_t constraint, std::string_view what, const std::vector<std::string>& places,
                 const std::vector<std::string>& here, Span span);

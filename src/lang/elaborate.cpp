@@ -222,7 +222,7 @@ void Elaborator::elaborate(Entity& entity) {
         case EntityKind::output: elaborate_output(entity); break;
         case EntityKind::newtonian:
         case EntityKind::origin:
-        case EntityKind::unsupported: break;
+        case EntityKind::event: break;
     }
 }
 
@@ -251,6 +251,7 @@ void Elaborator::elaborate_rest() {
         flush_attempt();
     }
     each(StatementKind::nonideal, &Elaborator::elaborate_nonideal);
+    each(StatementKind::event, &Elaborator::elaborate_event);
     each(StatementKind::independent, &Elaborator::elaborate_independent);
     each(StatementKind::evidence, &Elaborator::elaborate_evidence);
     // claims keep the order of the file
@@ -261,6 +262,7 @@ void Elaborator::elaborate_rest() {
         }
     each(StatementKind::imply, &Elaborator::elaborate_imply);
     each(StatementKind::start, &Elaborator::elaborate_start);
+    each(StatementKind::tolerance, &Elaborator::elaborate_tolerance);
     each(StatementKind::run, &Elaborator::elaborate_run);
     each(StatementKind::plot, &Elaborator::elaborate_plot);
 }

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/drift_control.hpp"
+#include "base/integrators.hpp"
+#include "expr/vector_gradient.hpp"
 #include "lang/elaborator.hpp"
 
 namespace appell {
@@ -195,6 +198,30 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
             !left.direction && !right.direction)
             fail(Code::E0301, span, "the two sides of this equation have different dimensions",
                  fmt::format("{} and {}", si_text(*left.dimension), si_text(*right.dimension)), "the same dimension");
+        if (i + 2 < parts.size() && parts[i + 2].role == Role::unilateral) {
+            if (!scalars) {
+                fail(Code::E0401, span, "a contact compares two scalars", "vectors", "a scalar gap, such as dot(pos(P), N.y) >= 0");
+                good = false;
+                continue;
+            }
+            if ((left.made_of | right.made_of) & (uses::rate | uses::velocity | uses::speed | uses::acceleration)) {
+                fail(Code::E0726, span, "only positions can be bounded", written(span), "a gap of positions and time, gap >= 0",
+                     "a bound on speeds has no force that keeps it; use an `event`");
+                good = false;
+                continue;
+            }
+            EquationRow& row = rows.emplace_back(EquationRow{graph().sub(left.node, right.node), span, true});
+            if (i + 3 < parts.size() && parts[i + 3].role == Role::restitution) {
+                const Value e = scalar(parts[i + 3].expr, environment, places::constant, Dimension{}, "a coefficient of restitution");
+                if (!ready()) return std::nullopt;
+                const auto number_e = number(e, parts[i + 3].span);
+                if (number_e && !(*number_e >= 0 && *number_e <= 1))
+                    fail(Code::E0406, parts[i + 3].span, "a coefficient of restitution lies between 0 and 1",
+                         fmt::format("{}", *number_e));
+                row.restitution = e.node;
+            }
+            continue;
+        }
         const NodeId phi = scalars ? graph().sub(left.node, right.node)
                                    : graph().vadd(as_vector(left, span).node, graph().vneg(as_vector(right, span).node));
         rows.push_back({phi, span});
@@ -226,7 +253,11 @@ void Elaborator::elaborate_constraint(Entity& entity) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::string name = rows.size() == 1 ? entity.name : fmt::format("{}.{}", entity.name, i + 1);
         const std::size_t index = builder_->constraint(name, rows[i].phi, written(rows[i].span), rows[i].span);
-        model().constraints[index].actuators = actuators;
+        Constraint& constraint = model().constraints[index];
+        constraint.actuators = actuators;
+        constraint.unilateral = rows[i].unilateral;
+        constraint.restitution = rows[i].restitution;
+        constraint.off_at_start = entity.instance.statement->find(Role::initially_off) != nullptr;
     }
 }
 
@@ -270,6 +301,10 @@ void Elaborator::elaborate_nonideal(const Instance& instance) {
              "a constraint");
     for (std::size_t i = 1; i < parts.size(); ++i) {
         if (parts[i].role != Role::target) continue;
+        if (parts[i].word == "friction") {
+            if (constraint.type == ValueType::constraint) elaborate_friction(instance, i, constraint);
+            continue;
+        }
         const Part* at = nullptr;
         const Part* from = nullptr;
         std::size_t k = i + 1;
@@ -284,6 +319,159 @@ void Elaborator::elaborate_nonideal(const Instance& instance) {
         const Span span = join(parts[i].span, parts[k].span);
         for (const Action& one : *actions) model().nonideal.push_back({constraint.first, one, written(span), span});
     }
+}
+
+// The slip without its parts along the forces of the constraint's rows at that place: those are the constraint's own. Invalid
+// where no force can be read off there.
+NodeId Elaborator::tangential(NodeId slip, const Value& constraint, PointId point, FrameId body) {
+    Graph& g = graph();
+    std::vector<NodeId> places{builder_->position(point), builder_->velocity(point), builder_->velocity_at(body, point)};
+    std::vector<NodeId> normals;  // orthogonal to each other
+    for (std::uint32_t i = 0; i < constraint.second; ++i) {
+        const NodeId phi = model().constraints[constraint.first + i].phi;
+        if (g.is_vector(phi)) return {};
+        for (const auto& [symbol, value] : vector_gradient(g, phi).vectors) {
+            if (std::find(places.begin(), places.end(), g.vector_node(symbol)) == places.end()) continue;
+            NodeId normal = value;
+            for (const NodeId n : normals)
+                normal = g.vadd(normal, g.vscale(g.neg(g.div(g.dot(normal, n), g.dot(n, n))), n));
+            normals.push_back(normal);
+        }
+    }
+    if (normals.empty()) return {};
+    for (const NodeId n : normals) slip = g.vadd(slip, g.vscale(g.neg(g.div(g.dot(slip, n), g.dot(n, n))), n));
+    return slip;
+}
+
+void Elaborator::elaborate_friction(const Instance& instance, std::size_t part, const Value& constraint) {
+    const std::vector<Part>& parts = instance.statement->parts;
+    const std::uint32_t environment = instance.environment;
+    const Part *at = nullptr, *from = nullptr, *along = nullptr, *bound = nullptr, *static_bound = nullptr;
+    for (std::size_t k = part + 1; k < parts.size() && parts[k].role != Role::target; ++k) {
+        if (parts[k].role == Role::at) at = &parts[k];
+        if (parts[k].role == Role::from) from = &parts[k];
+        if (parts[k].role == Role::along) along = &parts[k];
+        if (parts[k].role == Role::bound) bound = &parts[k];
+        if (parts[k].role == Role::static_bound) static_bound = &parts[k];
+    }
+    Graph& g = graph();
+    Friction friction;
+    friction.constraint = constraint.first;
+    friction.span = join(parts[part].span, (static_bound ? static_bound : bound)->span);
+    friction.text = written(friction.span);
+    Value unit;  // stands for the force until its direction is known
+    unit.type = ValueType::vector;
+    unit.node = g.vector_zero();
+    const auto on = action("force", parts[part].name, at, nullptr, unit, environment);
+    const Value size = scalar(bound->expr, environment, places::nonideal, k_force, "the size of friction");
+    Value static_size;
+    if (static_bound != nullptr)
+        static_size = scalar(static_bound->expr, environment, places::nonideal, k_force, "the size of friction at rest");
+    if (!on || size.poison() || (static_bound != nullptr && static_size.poison())) return;
+    friction.on = std::get<ForceLoad>(on->front());
+    friction.bound = size.node;
+    friction.static_bound = static_size.node;
+    const PointId point = friction.on.point;
+    const FrameId body = friction.on.body;
+    NodeId slip = body.valid() ? builder_->velocity_at(body, point) : builder_->velocity(point);
+    if (from != nullptr) {
+        const Value other = value_of(from->name, environment, places::anywhere);
+        if (other.type == ValueType::point) {
+            friction.from = ForceLoad{PointId(other.first), FrameId{}, {}};
+            slip = g.vadd(slip, g.vneg(builder_->velocity(PointId(other.first))));
+        } else if (other.type == ValueType::frame) {
+            friction.from = ForceLoad{point, FrameId(other.first), {}};
+            slip = g.vadd(slip, g.vneg(builder_->velocity_at(FrameId(other.first), point)));
+        } else {
+            if (!other.poison())
+                fail(Code::E0401, from->span, "friction acts between points or bodies", std::string(describe(other.type)),
+                     "a point or a body");
+            return;
+        }
+    }
+    NodeId stick;
+    if (along != nullptr) {
+        const Value direction = vector(along->expr, environment, places::constraint);
+        if (direction.poison()) return;
+        stick = g.dot(slip, direction.node);
+        friction.slip = g.vscale(g.div(stick, g.dot(direction.node, direction.node)), direction.node);
+    } else {
+        stick = friction.slip = tangential(slip, constraint, point, body.valid() ? body : Model::newtonian());
+        if (!stick.valid()) {
+            fail(Code::E0727, parts[part].span,
+                 fmt::format("no force of constraint {} can be read off at this place, so that its tangent is not known",
+                             model().constraints[constraint.first].name),
+                 friction.text, "a constraint written with the position or velocity of this point",
+                 "write the constraint with pos(P) or vel(P), or give the direction of the slip by `along`");
+            return;
+        }
+    }
+    const std::size_t index = model().frictions.size();
+    const std::string name = fmt::format("{} sticks", model().constraints[constraint.first].name);
+    friction.stick = builder_->constraint(name, stick, fmt::format("slip of {} = 0", friction.text), friction.span);
+    model().constraints[friction.stick].stick_of = index;
+    model().constraints[friction.stick].off_at_start = true;
+    model().frictions.push_back(std::move(friction));
+}
+
+void Elaborator::elaborate_event(const Instance& instance) {
+    const Statement& statement = *instance.statement;
+    const std::uint32_t environment = instance.environment;
+    Event event;
+    event.name = full_name(statement.parts.front().name, environment);
+    event.text = written(statement.span);
+    event.span = statement.span;
+    const Value value = scalar(statement.find(Role::left)->expr, environment, places::result);
+    event.value = value.node;
+    bool good = !value.poison() && !event.name.empty();
+    if (const Part* option = statement.find(Role::option)) event.passage = option->word == "rising" ? 1 : -1;
+    for (std::size_t i = 0; i < statement.parts.size(); ++i) {
+        const Part& part = statement.parts[i];
+        if (part.role == Role::action) event.stop = event.stop || part.word == "stop";
+        if (part.role != Role::target) continue;
+        if (!part.word.empty()) {
+            const Value constraint = value_of(part.name, environment, places::anywhere);
+            if (constraint.type != ValueType::constraint) {
+                good = false;
+                if (!constraint.poison())
+                    fail(Code::E0401, part.span, fmt::format("an event can {} a constraint", part.word),
+                         std::string(describe(constraint.type)), "a constraint");
+                continue;
+            }
+            for (std::uint32_t k = 0; k < constraint.second; ++k) {
+                const std::size_t index = constraint.first + k;
+                if (model().constraints[index].unilateral) {
+                    fail(Code::E0726, part.span, "a contact opens and closes by itself", written(part.span),
+                         "a constraint written with `=`");
+                    good = false;
+                }
+                (part.word == "drop" ? event.drops : event.enforces).push_back(index);
+            }
+            continue;
+        }
+        const std::string full = full_name(part.name, environment);
+        const Entity* entity = full.empty() ? nullptr : lookup(full, part.name.name, part.span);
+        const Part& to = statement.parts[i + 1];
+        const Value set = scalar(to.expr, environment, places::result);
+        good = good && entity != nullptr && !set.poison();
+        if (entity == nullptr) continue;
+        const bool speed = entity->kind == EntityKind::speed, coordinate = entity->kind == EntityKind::coordinate;
+        if (!(speed && part.name.primes == 0) && !(coordinate && part.name.primes <= 1)) {
+            fail(Code::E0401, part.span, "an event sets speeds and coordinates",
+                 fmt::format("{} `{}`", describe(entity->kind), written(part.span)), "u, x, or x' where that is a speed");
+            good = false;
+            continue;
+        }
+        const bool rate = part.name.primes == 1;
+        if (entity->value.dimension)
+            expect_dimension(set, rate ? *entity->value.dimension / k_time : *entity->value.dimension,
+                             fmt::format("the new value of `{}`", written(part.span)), to.span);
+        event.sets.push_back({speed  ? model().speeds[entity->index].u
+                              : rate ? model().coordinates[entity->index].rate
+                                     : model().coordinates[entity->index].q,
+                              set.node});
+    }
+    if (good) model().events.push_back(std::move(event));
 }
 
 void Elaborator::elaborate_independent(const Instance& instance) {
@@ -468,6 +656,42 @@ void Elaborator::elaborate_start(const Instance& instance) {
     }
 }
 
+void Elaborator::elaborate_tolerance(const Instance& instance) {
+    const std::vector<Part>& parts = instance.statement->parts;
+    for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
+        const SyntaxName& name = parts[i].name;
+        const Part& value_part = parts[i + 1];
+        const Value value = scalar(value_part.expr, instance.environment, places::constant);
+        const auto result = number(value, value_part.span);
+        const std::string full = full_name(name, instance.environment);
+        if (full.empty()) continue;
+        const Entity* entity = lookup(full, name.name, name.span);
+        if (entity == nullptr) continue;
+        const bool coordinate = entity->kind == EntityKind::coordinate, speed = entity->kind == EntityKind::speed;
+        if (!(coordinate && name.primes <= 1) && !(speed && name.primes == 0)) {
+            fail(Code::E0401, name.span, "only coordinates, their rates and speeds have tolerances",
+                 fmt::format("{} `{}`", describe(entity->kind), written(name.span)), "x, x' or u");
+            continue;
+        }
+        std::optional<Dimension> expected = entity->value.dimension;
+        if (expected && name.primes == 1) expected = *expected / k_time;
+        if (expected)
+            expect_dimension(value, *expected, fmt::format("the tolerance of `{}`", written(name.span)), value_part.span);
+        if (!result) continue;
+        if (!(*result > 0)) {
+            fail(Code::E0406, value_part.span, "a tolerance must be positive", fmt::format("{}", *result));
+            continue;
+        }
+        using Of = RunPlan::Tolerance::Of;
+        const Of of = speed ? Of::speed : name.primes == 1 ? Of::rate : Of::coordinate;
+        std::vector<RunPlan::Tolerance>& all = model().run.tolerances;
+        if (std::any_of(all.begin(), all.end(), [&](const auto& t) { return t.of == of && t.index == entity->index; }))
+            fail(Code::E0510, name.span, fmt::format("the tolerance of `{}` is given twice", written(name.span)));
+        else
+            all.push_back({of, entity->index, *result, name.span});
+    }
+}
+
 void Elaborator::apply_overrides() {
     for (const auto& [name, value] : options_.set) {
         const bool rate = name.ends_with('\'');
@@ -518,9 +742,9 @@ void Elaborator::elaborate_run(const Instance& instance) {
                 plan.at.push_back(*value);
         if (!part.list.empty()) continue;
         if (!part.word.empty()) {
-            const auto choices = option == "formulation"  ? supported_formulations()
-                                 : option == "integrator" ? supported_integrators()
-                                                          : supported_stabilizers();
+            const std::vector<std::string> choices = option == "formulation"  ? supported_formulations()
+                                                     : option == "integrator" ? integrator_names()
+                                                                              : drift_control_names();
             if (std::find(choices.begin(), choices.end(), part.word) == choices.end())
                 fail(Code::E0508, part.span,
                      fmt::format("there is no {} `{}`", option == "stabilize" ? "stabilization" : option, part.word), {},
@@ -528,7 +752,18 @@ void Elaborator::elaborate_run(const Instance& instance) {
             (option == "formulation" ? plan.formulation : option == "integrator" ? plan.integrator : plan.stabilize) = part.word;
             continue;
         }
-        const bool time = option == "for" || option == "from" || option == "every";
+        if (option == "gains") {
+            for (std::size_t k = 0; k < part.list.size(); ++k) {
+                const Dimension unit = k == 0 ? Dimension{} / k_time : Dimension{} / k_time / k_time;
+                const Value gain = scalar(part.list[k], instance.environment, places::constant, unit, "a gain");
+                const auto result = number(gain, part.list[k].span);
+                if (!result) continue;
+                if (!(*result < 0)) fail(Code::E0406, part.list[k].span, "a gain must be negative", fmt::format("{}", *result));
+                plan.gains.push_back(*result);
+            }
+            continue;
+        }
+        const bool time = option != "rtol" && option != "atol";
         const Value value =
             scalar(part.expr, instance.environment, places::constant, time ? k_time : Dimension{}, fmt::format("`{}`", option));
         const auto result = number(value, part.span);
@@ -541,6 +776,8 @@ void Elaborator::elaborate_run(const Instance& instance) {
         if (option == "for") plan.duration = *result;
         if (option == "from") plan.from = *result;
         if (option == "every") plan.every = *result;
+        if (option == "step") plan.step = *result;
+        if (option == "max_step") plan.max_step = *result;
         if (option == "rtol") plan.rtol = *result;
         if (option == "atol") plan.atol = *result;
     }

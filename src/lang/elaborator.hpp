@@ -53,7 +53,7 @@ enum class EntityKind : std::uint8_t {
     condition,
     actuator,
     output,
-    unsupported
+    event
 };
 
 enum class EntityState : std::uint8_t { fresh, active, done };
@@ -127,6 +127,8 @@ private:
     struct EquationRow {
         NodeId phi;
         Span span;
+        bool unilateral = false;
+        NodeId restitution{};
     };
     // the equations and relations of a constraint or condition; nothing after a problem
     std::optional<std::vector<EquationRow>> equation_rows(const Entity& entity);
@@ -150,12 +152,17 @@ private:
     std::optional<std::vector<Action>> action(std::string_view kind, const SyntaxName& on, const Part* at, const Part* from,
                                               const Value& value, std::uint32_t environment);
     void elaborate_nonideal(const Instance& instance);
+    // the friction that begins with this part; the constraint that sticking is
+    void elaborate_friction(const Instance& instance, std::size_t part, const Value& constraint);
+    NodeId tangential(NodeId slip, const Value& constraint, PointId point, FrameId body);
+    void elaborate_event(const Instance& instance);
     void elaborate_independent(const Instance& instance);
     void elaborate_evidence(const Instance& instance);
     void elaborate_claim(const Instance& instance);
     void elaborate_imply(const Instance& instance);
     void elaborate_start(const Instance& instance);
     void apply_overrides();
+    void elaborate_tolerance(const Instance& instance);
     void elaborate_run(const Instance& instance);
     void elaborate_plot(const Instance& instance);
 

@@ -62,6 +62,7 @@ private:
     Value rolling(const SyntaxNode& node, std::span<const Value> arguments);
     // quantities of the derived dynamics (evaluation_quantities.cpp)
     Value ideal_or_reaction(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
+    Value friction(const SyntaxNode& node, std::span<const Value> arguments);
     Value actuator(const SyntaxNode& node, std::span<const Value> arguments);
     Value rate_of_scalar(const SyntaxNode& node, const Value& argument);
     Value partial(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);

@@ -103,6 +103,7 @@ Value Evaluation::builtin(const SyntaxNode& node, const FunctionSchema& function
         case Builtin::ideal:
         case Builtin::nonideal:
         case Builtin::reaction: return ideal_or_reaction(node, function, arguments);
+        case Builtin::friction: return friction(node, arguments);
         case Builtin::actuator: return actuator(node, arguments);
         case Builtin::partial:
         case Builtin::nonholonomic_partial: return partial(node, function, arguments);

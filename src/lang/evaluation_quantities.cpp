@@ -28,6 +28,12 @@ Value Evaluation::actuator(const SyntaxNode& node, std::span<const Value> argume
     return scalar_of(graph().symbol_node(owner_.model().actuators[arguments[0].first].magnitude), {}, uses::magnitude);
 }
 
+Value Evaluation::friction(const SyntaxNode& node, std::span<const Value> arguments) {
+    if (!need(arguments[0], ValueType::constraint, node.span, "in `friction`")) return {};
+    if (!allow(uses::derived, node.span, "friction")) return {};
+    return vector_of(owner_.builder_->friction(arguments[0].first), Dimension::of(1, 1, -2), uses::multiplier | uses::derived);
+}
+
 Value Evaluation::rate_of_scalar(const SyntaxNode& node, const Value& argument) {
     if (argument.type == ValueType::vector || argument.type == ValueType::point) {
         owner_.fail(Code::E0402, node.span, "the time derivative of a vector needs a frame", "one argument", "dt(v, A)");

@@ -26,7 +26,7 @@ std::string_view describe(EntityKind kind) {
         case EntityKind::condition: return "the condition";
         case EntityKind::actuator: return "the actuator";
         case EntityKind::output: return "the output";
-        case EntityKind::unsupported: return "the name";
+        case EntityKind::event: return "event";
     }
     return "";
 }
@@ -219,7 +219,7 @@ void Elaborator::declare_items(const Instance& instance, EntityKind kind) {
             default: break;
         }
         if (kind != EntityKind::constraint && kind != EntityKind::condition && kind != EntityKind::actuator &&
-            kind != EntityKind::unsupported)
+            kind != EntityKind::event)
             continue;
         break;  // one name each; the others are references
     }
@@ -242,7 +242,7 @@ void Elaborator::declare_names() {
             case StatementKind::condition: declare_items(instance, EntityKind::condition); break;
             case StatementKind::actuator: declare_items(instance, EntityKind::actuator); break;
             case StatementKind::output: declare_items(instance, EntityKind::output); break;
-            case StatementKind::event: declare_items(instance, EntityKind::unsupported); break;
+            case StatementKind::event: declare_items(instance, EntityKind::event); break;
             case StatementKind::point:
                 if (entities_.size() > 1 && entities_[1].kind == EntityKind::origin &&
                     entities_[1].instance.statement == &statement)

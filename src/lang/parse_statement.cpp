@@ -31,7 +31,8 @@ private:
             case StatementKind::size:
             case StatementKind::speed:
             case StatementKind::let:
-            case StatementKind::output: return items(true, false);
+            case StatementKind::output:
+            case StatementKind::tolerance: return items(true, false);
             case StatementKind::param:
             case StatementKind::input: return items(false, false);
             case StatementKind::coord: return items(false, true);
@@ -49,7 +50,8 @@ private:
             case StatementKind::damper:
                 return name("a point") && name("a point") && in_.expect_word("coefficient") && expression(Role::coefficient);
             case StatementKind::load: return on("a speed") && value();
-            case StatementKind::constraint: return name("the constraint's name") && colon() && equations();
+            case StatementKind::constraint:
+                return name("the constraint's name") && colon() && equations() && initially_off();
             case StatementKind::nonideal: return name("a constraint") && colon() && nonideal();
             case StatementKind::actuator: return name("the actuator's name") && colon() && actuator();
             case StatementKind::servo: return name("the servo-constraint's name") && colon() && equations() && by();
@@ -319,10 +321,78 @@ private:
             const bool relation = left.nodes.size() > 1 && left.nodes.back().kind == SyntaxKind::call &&
                                   is_relation(syntax_.names.text(left.nodes.back().name));
             if (relation && in_.kind() != TokenKind::equal) continue;
+            if (out_.kind == StatementKind::constraint && in_.kind() != TokenKind::equal && split_inequality()) {
+                if (in_.accept_word("restitution") && !expression(Role::restitution)) return false;
+                continue;
+            }
             if (in_.kind() != TokenKind::equal) return in_.fail_expected("`=`");
             if (!value(Role::right)) return false;
         } while (in_.accept(TokenKind::comma));
         return true;
+    }
+
+    // The expression read last, where it is a >= b or a <= b: its larger side becomes the left part, the other one the right.
+    bool split_inequality() {
+        SyntaxExpr whole = std::move(out_.parts.back().expr);
+        const SyntaxOp op = whole.nodes.empty() ? SyntaxOp::none : whole.nodes.back().op;
+        if (op != SyntaxOp::greater_equal && op != SyntaxOp::less_equal) {
+            out_.parts.back().expr = std::move(whole);
+            return false;
+        }
+        // backwards over the second operand: how many values it still needs
+        std::size_t begin = whole.nodes.size() - 1;
+        for (std::size_t needed = 1; needed > 0;) {
+            const SyntaxNode& node = whole.nodes[--begin];
+            if (node.kind == SyntaxKind::sum_end) {
+                for (std::size_t open = 1; open > 0;) {
+                    const SyntaxKind kind = whole.nodes[--begin].kind;
+                    open += kind == SyntaxKind::sum_end ? 1 : 0;
+                    open -= kind == SyntaxKind::sum_begin ? 1 : 0;
+                }
+                needed += 1;  // the two bounds
+                continue;
+            }
+            needed = needed - 1 + operands(node);
+        }
+        SyntaxExpr left, right;
+        const auto middle = whole.nodes.begin() + static_cast<std::ptrdiff_t>(begin);
+        left.nodes.assign(whole.nodes.begin(), middle);
+        right.nodes.assign(middle, whole.nodes.end() - 1);
+        for (SyntaxExpr* side : {&left, &right}) {
+            side->span = side->nodes.front().span;
+            for (const SyntaxNode& node : side->nodes) side->span = join(side->span, node.span);
+        }
+        if (op == SyntaxOp::less_equal) std::swap(left, right);
+        const Span span = out_.parts.back().span;
+        out_.parts.back().expr = std::move(left);
+        Part& other = out_.parts.emplace_back();
+        other.role = Role::right;
+        other.span = span;
+        other.expr = std::move(right);
+        Part& mark = out_.parts.emplace_back();
+        mark.role = Role::unilateral;
+        mark.span = span;
+        return true;
+    }
+
+    static std::size_t operands(const SyntaxNode& node) {
+        switch (node.kind) {
+            case SyntaxKind::name:
+            case SyntaxKind::call:
+            case SyntaxKind::tuple: return node.count;
+            case SyntaxKind::member:
+            case SyntaxKind::unary: return 1;
+            case SyntaxKind::binary:
+            case SyntaxKind::at:
+            case SyntaxKind::sum_begin: return 2;
+            default: return 0;
+        }
+    }
+
+    bool initially_off() {
+        if (in_.word() != "initially") return true;
+        flag(Role::initially_off);
+        return in_.expect_word("off");
     }
 
     static bool is_relation(std::string_view word) {
@@ -340,9 +410,26 @@ private:
 
     bool nonideal() {
         do {
+            if (in_.word() == "friction") {
+                if (!friction()) return false;
+                continue;
+            }
             if (!action() || !value(Role::action)) return false;
         } while (in_.accept(TokenKind::comma));
         return true;
+    }
+
+    // friction on P [at Q] [from R] [along VECTOR] = BOUND [static BOUND]
+    bool friction() {
+        in_.take();
+        const std::size_t index = out_.parts.size();
+        if (!in_.expect_word("on") || !name("a point or a body", Role::target)) return false;
+        out_.parts[index].word = "friction";
+        if (in_.accept_word("at") && !name("a point", Role::at)) return false;
+        if (in_.accept_word("from") && !name("a point or a body", Role::from)) return false;
+        if (in_.accept_word("along") && !expression(Role::along)) return false;
+        if (!value(Role::bound)) return false;
+        return !in_.accept_word("static") || expression(Role::static_bound);
     }
 
     // force on P | torque on B | load on u, as in the statements of these names
@@ -385,13 +472,15 @@ private:
             if (w == "stop" || w == "report") {
                 word(Role::action, "");
             } else if (w == "drop" || w == "enforce") {
-                in_.take();
+                const std::string what(in_.text(in_.take()));
+                const std::size_t index = out_.parts.size();
                 if (!name("a constraint", Role::target)) return false;
+                out_.parts[index].word = what;
             } else if (w == "set") {
                 in_.take();
-                if (!name("a speed", Role::target) || !value()) return false;
-            } else if (in_.kind() == TokenKind::word && in_.kind(1) == TokenKind::equal) {
-                if (!name("a speed", Role::target) || !value()) return false;
+                if (!name("a speed or a coordinate", Role::target) || !value()) return false;
+            } else if (!out_.parts.empty() && out_.parts.back().role == Role::value && in_.kind() == TokenKind::word) {
+                if (!name("a speed or a coordinate", Role::target) || !value()) return false;
             } else {
                 return in_.fail_expected("`stop`, `report`, `set`, `drop` or `enforce`");
             }
@@ -404,12 +493,14 @@ private:
         while (!in_.at_end()) {
             const std::string_view w = in_.word();
             const Span span = in_.span(in_.peek());
-            const bool number = w == "for" || w == "from" || w == "every" || w == "rtol" || w == "atol";
-            const bool times = w == "at";
+            const bool number =
+                w == "for" || w == "from" || w == "every" || w == "step" || w == "max_step" || w == "rtol" || w == "atol";
+            const bool times = w == "at", gains = w == "gains";
             const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
-            if (!number && !times && !name_option)
+            if (!number && !times && !gains && !name_option)
                 return in_.fail_expected(
-                    "`for`, `from`, `every`, `at`, `rtol`, `atol`, `formulation`, `integrator` or `stabilize`");
+                    "`for`, `from`, `every`, `at`, `step`, `max_step`, `rtol`, `atol`, `formulation`, `integrator`, `stabilize` or "
+                    "`gains`");
             for (const Part& p : out_.parts)
                 if (p.role == Role::option && p.word == w)
                     return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
@@ -418,6 +509,8 @@ private:
             in_.take();
             if (times) {
                 if (!list(Role::value, 1, k_most_times, "times")) return false;
+            } else if (gains) {
+                if (!list(Role::value, 1, 2, "one or two gains")) return false;
             } else if (w == "every" && in_.word() == "step") {
                 word(Role::value, "");
             } else if (number) {

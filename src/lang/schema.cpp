@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/drift_control.hpp"
+#include "base/integrators.hpp"
+
 namespace appell {
 
 namespace {
@@ -84,20 +87,27 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
     {Kind::load, "load", "load on SPEED = EXPR", "A generalized force on a speed.", "load on u1 = -c*u1", true, true},
     {Kind::potential, "potential", "potential EXPR", "A potential energy of coordinates and time; its forces are -dV/dq.",
      "potential k*x^2/2", true, true},
-    {Kind::constraint, "constraint", "constraint NAME: LEFT = RIGHT [, ...]  |  constraint NAME: RELATION [, ...]",
+    {Kind::constraint, "constraint",
+     "constraint NAME: LEFT = RIGHT [, ...] [initially off]  |  constraint NAME: RELATION [, ...]  |  constraint NAME: GAP >= 0 "
+     "[restitution E]",
      "A constraint: scalar or vector equations in positions, velocities and angular velocities, or the relations orthogonal(v, "
      "w), "
      "parallel(v, w), rolling(B, A, P). Several equations are called NAME.1, NAME.2, ... The multiplier belongs to left - right "
      "as "
-     "written.",
+     "written. `initially off`: it holds from the event on that enforces it. An inequality of positions is a contact: it closes "
+     "where the gap comes to zero, by an impact that reverses the rate of the gap times the coefficient of restitution (0 when "
+     "absent; without friction during the impact), and opens where its multiplier, positive while it pushes, comes to zero.",
      "constraint perpendicular: dot(vel(P1), vel(P2)) = 0", true, true},
     {Kind::nonideal, "nonideal",
      "nonideal CONSTRAINT: force on POINT|BODY [at POINT] [from POINT] = VECTOR | torque on BODY [from BODY] = VECTOR | load on "
-     "SPEED = EXPR [, ...]",
+     "SPEED = EXPR | friction on POINT|BODY [at POINT] [from POINT|BODY] [along VECTOR] = BOUND [static BOUND] [, ...]",
      "The nonideal part of a constraint's force. It may depend on constraint forces: ideal(c) and ideal(c, P) are what they were "
      "without any nonideal part, reaction(c) and reaction(c, P) what they are; a law that the latter leave without a solution, "
-     "or with several, is diagnosed.",
-     "nonideal contact: force on P = -mu*abs(reaction(contact))*unit(vel(P))", true, true},
+     "or with several, is diagnosed. `friction` is dry friction: a force of the size BOUND against the velocity of the place "
+     "relative to what `from` names, tangential to the constraint, while it slides; while it sticks, the force that keeps it at "
+     "rest, as long as that is no larger than BOUND, or than the one behind `static`. `along` gives the direction of the slip "
+     "where it can not be read off the constraint. friction(c) is the force.",
+     "nonideal contact: friction on P = mu*abs(reaction(contact))", true, true},
     {Kind::actuator, "actuator",
      "actuator NAME: force on POINT|BODY [at POINT] [from POINT] along VECTOR | torque on BODY [from BODY] along VECTOR | load "
      "on SPEED",
@@ -134,15 +144,25 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "about them.",
      "imply c1, c2 => same", true, true},
     {Kind::event, "event",
-     "event NAME: EXPR [rising|falling] => stop | report | set SPEED = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT",
-     "Something that happens when an expression passes through zero.", "event landing: y falling => stop", false, true},
+     "event NAME: EXPR [rising|falling] => stop | report | set SPEED|COORDINATE = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT "
+     "[, ...]",
+     "Something that happens when an expression passes through zero: the run stops, speeds or coordinates get new values (all "
+     "computed from the state before), a constraint goes or comes. Every event is listed in the summary with its time. A "
+     "constraint on positions can be enforced where it holds; speeds are then moved onto it as by a plastic impact.",
+     "event landing: y falling => stop", true, true},
     {Kind::output, "output", "output NAME = EXPR [, ...]", "A named column of the results.", "output angle = atan2(y, x)", true,
      true},
+    {Kind::tolerance, "tolerance", "tolerance NAME = VALUE [, ...]",
+     "Absolute tolerances of single coordinates, rates q' and speeds, in their own units, in place of the run's `atol`.",
+     "tolerance x = 1e-6 m, u1 = 1e-4 m/s", true, true},
     {Kind::run, "run",
-     "run [for TIME] [from TIME] [every TIME|step] [at (TIME, ...)] [rtol NUMBER] [atol NUMBER] [formulation NAME] [integrator "
-     "NAME] [stabilize NAME]",
+     "run [for TIME] [from TIME] [every TIME|step] [at (TIME, ...)] [integrator NAME] [step TIME] [max_step TIME] [rtol NUMBER] "
+     "[atol NUMBER] [formulation NAME] [stabilize NAME] [gains (G) | (G1, G2)]",
      "The plan of a run. The parts may come in any order, separated by commas or not. Rows are written at the start and the end, "
-     "with `every` at equal spacing or after every step, with `at` at the times listed; without either there are 500. With "
+     "with `every` at equal spacing or after every step, with `at` at the times listed; without either there are 500. The "
+     "integrators are in a table below; `step` is for those with a fixed step, `max_step`, `rtol` and `atol` for the others. "
+     "`stabilize` says what is done about drift; a table is below, too. The gains of `baumgarte` are negative, in 1/s and 1/s^2; "
+     "one gain G stands for (2 G, -G^2), a double root. Rows on velocities take G, or G1/2. With "
      "`formulation minimal` only "
      "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
      "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
@@ -159,11 +179,12 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
 });
 
 constexpr std::string_view k_clause_words[] = {
-    "at",     "on",     "from",    "in",    "about",     "mass",        "frame",       "center",     "inertia",
-    "fixed",  "rotate", "body",    "space", "stiffness", "length",      "coefficient", "quaternion", "cosines",
-    "opaque", "for",    "every",   "rtol",  "atol",      "formulation", "integrator",  "stabilize",  "vs",
-    "plane",  "where",  "by",      "along", "except",    "rising",      "falling",     "stop",       "report",
-    "set",    "drop",   "enforce", "and",   "or",        "not",         "force",       "torque",     "load"};
+    "at",     "on",      "from",     "in",        "about",  "mass",        "frame",      "center",    "inertia", "fixed",
+    "rotate", "body",    "space",    "stiffness", "length", "coefficient", "quaternion", "cosines",   "opaque",  "for",
+    "every",  "step",    "max_step", "rtol",      "atol",   "formulation", "integrator", "stabilize", "gains",   "vs",
+    "plane",  "where",   "by",       "along",     "except", "rising",      "falling",    "stop",      "report",  "set",
+    "drop",   "enforce", "and",      "or",        "not",    "force",       "torque",     "load",
+    "restitution", "initially", "off", "friction", "static"};
 
 // scalar operations: angle functions, exp and log take pure numbers
 constexpr FunctionSchema operation(std::string_view name, std::string_view syntax, std::string_view description, Op op, int arity,
@@ -248,6 +269,10 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
               "nonideal member of the force of constraint c on P, or of its torque on B: its law there, and what all laws add to "
               "the force of its multiplier. ideal(c, P) + nonideal(c, P) is the whole force. Outputs, plots and claims only",
               Builtin::nonideal, 2, 2),
+    mechanics("friction", "friction(c)", "vector",
+              "friction of constraint c on the place it acts on, sliding or sticking; zero while c is off. Outputs, plots and "
+              "events only",
+              Builtin::friction, 1, 1),
     mechanics("actuator", "actuator(F)", "scalar", "magnitude of an actuator; outputs, plots and claims only", Builtin::actuator,
               1, 1),
     mechanics("partial", "partial(e, u)", "as its argument",
@@ -326,8 +351,6 @@ constexpr auto k_units = std::to_array<UnitInfo>({
 
 constexpr std::string_view k_formulations[] = {"multipliers", "minimal",      "nonminimal", "udwadia-kalaba",
                                                "ukp",         "gibbs-appell", "voronec",    "chaplygin"};
-constexpr std::string_view k_integrators[] = {"dopri5"};
-constexpr std::string_view k_stabilizers[] = {"project", "none"};
 
 template <class Table>
 std::vector<std::string> names_of(const Table& table) {
@@ -401,6 +424,13 @@ std::string language_reference() {
     out += "### Functions\n\n| written | gives | meaning |\n|---|---|---|\n";
     for (const FunctionSchema& row : k_functions)
         out += fmt::format("| `{}` | {} | {} |\n", cell(row.syntax), row.result, cell(row.description));
+    out += "\n### Integrators\n\n| name | order | step | method |\n|---|---|---|---|\n";
+    for (const IntegratorInfo& row : integrator_table())
+        out +=
+            fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.order == 0 ? std::string("varies") : std::to_string(row.order),
+                        row.fixed_step ? "fixed" : "by the tolerances", row.description);
+    out += "\n### Drift control\n\n| name | what is done |\n|---|---|\n";
+    for (const DriftControlInfo& row : drift_control_table()) out += fmt::format("| `{}` | {} |\n", row.name, row.description);
     out += "\n### Units\n\n| unit | in SI | name |\n|---|---|---|\n";
     for (const UnitInfo& row : k_units) {
         std::string value = row.pi_power != 0 ? (row.numerator == 1 ? "pi" : fmt::format("{} pi", row.numerator)) : "";
@@ -411,8 +441,6 @@ std::string language_reference() {
     return out;
 }
 
-std::span<const std::string_view> supported_formulations() { return k_formulations; }
-std::span<const std::string_view> supported_integrators() { return k_integrators; }
-std::span<const std::string_view> supported_stabilizers() { return k_stabilizers; }
+std::vector<std::string> supported_formulations() { return {std::begin(k_formulations), std::end(k_formulations)}; }
 
 }  // namespace appell

@@ -49,6 +49,7 @@ enum class StatementKind : std::uint8_t {
     imply,
     event,
     output,
+    tolerance,
     run,
     plot,
     for_,
@@ -89,6 +90,7 @@ enum class Builtin : std::uint8_t {
     ideal,
     reaction,
     nonideal,
+    friction,
     actuator,
     partial,
     nonholonomic_partial,
@@ -143,8 +145,6 @@ struct UnitInfo {
 [[nodiscard]] std::string language_reference();
 
 // what `run` accepts
-[[nodiscard]] std::span<const std::string_view> supported_formulations();
-[[nodiscard]] std::span<const std::string_view> supported_integrators();
-[[nodiscard]] std::span<const std::string_view> supported_stabilizers();
+[[nodiscard]] std::vector<std::string> supported_formulations();
 
 }  // namespace appell

@@ -128,6 +128,12 @@ enum class Role : std::uint8_t {
     vector,  // the one expression of gravity, potential
     left,    // equations: left then right; a relation has left alone
     right,
+    unilateral,  // behind right: `>=` stood between them
+    restitution,
+    initially_off,
+    bound,         // of friction
+    static_bound,  // of friction that sticks
+    along,
     vs,
     trace,
     path,
@@ -136,7 +142,7 @@ enum class Role : std::uint8_t {
     first,
     last,
     where,
-    target,  // force, torque or load and what it acts on; actuators of a servo; parts of statements not supported yet
+    target,  // force, torque or load and what it acts on; actuators of a servo; what an event does
     action
 };
 

@@ -118,6 +118,10 @@ NodeId ModelBuilder::nonideal_force(std::size_t constraint, PointId p, FrameId b
                          graph().vector_symbol_of(where).value,
                          fmt::format("nonideal({}, {})", model_.constraints.at(constraint).name, place));
 }
+NodeId ModelBuilder::friction(std::size_t constraint) {
+    return vector_symbol(VectorKind::friction, static_cast<std::uint32_t>(constraint), 0,
+                         fmt::format("friction({})", model_.constraints.at(constraint).name));
+}
 NodeId ModelBuilder::nonideal_torque(std::size_t constraint, FrameId body) {
     return vector_symbol(VectorKind::nonideal_torque, static_cast<std::uint32_t>(constraint), body.value,
                          fmt::format("nonideal({}, {})", model_.constraints.at(constraint).name, model_.frame(body).name));

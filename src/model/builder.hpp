@@ -49,6 +49,8 @@ public:
     // the nonideal member of a constraint's force there, and of its torque
     [[nodiscard]] NodeId nonideal_force(std::size_t constraint, PointId point, FrameId body = {});
     [[nodiscard]] NodeId nonideal_torque(std::size_t constraint, FrameId body);
+    // what the friction of a constraint does, whether it slides or sticks
+    [[nodiscard]] NodeId friction(std::size_t constraint);
     // the node that stands for a quantity of the dynamics; asked for twice, the same one
     [[nodiscard]] NodeId quantity(const Quantity& quantity, std::string name, bool vector = false);
     // x*F.x + y*F.y + z*F.z

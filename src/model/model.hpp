@@ -32,6 +32,7 @@ enum class VectorKind : std::uint8_t {
     constraint_torque,  // multiplier of the row; frame it acts on
     nonideal_force,     // constraint; place as above: the nonideal member of its force (001 eq. 40)
     nonideal_torque,    // constraint; frame
+    friction,           // constraint: what its friction does, whether it slides or sticks
     quantity            // index in Model::quantities
 };
 
@@ -196,7 +197,8 @@ struct Load {
     Span span;
 };
 
-// left - right, exactly as written. A vector equation stands for its three components in the Newtonian basis.
+// left - right, exactly as written. A vector equation stands for its three components in the Newtonian basis. Constraints that
+// are not always there (contacts, sticking, those an event drops or enforces) make modes of the motion: dynam/modes.hpp.
 struct Constraint {
     std::string name;
     NodeId phi;                               // scalar or vector
@@ -205,6 +207,10 @@ struct Constraint {
     std::string text;                         // as written
     Span span;
     std::vector<std::size_t> actuators;  // of a servo-constraint that they keep; otherwise ideal forces do
+    bool unilateral = false;             // a contact: phi >= 0, closed where it is 0 and its multiplier positive
+    NodeId restitution;                  // of a contact, Newton's; invalid: none
+    bool off_at_start = false;           // until an event enforces it
+    std::optional<std::size_t> stick_of; // index in Model::frictions: it holds while that friction sticks
 };
 
 // what acts: a force, a torque or a generalized force; of an actuator, its direction
@@ -215,6 +221,35 @@ using Action = std::variant<ForceLoad, TorqueLoad, GeneralizedLoad>;
 struct NonidealForce {
     std::size_t constraint;
     Action what;
+    std::string text;
+    Span span;
+};
+
+// Dry friction that belongs to a constraint: against the slip, of the size `bound`, while there is slip; whatever keeps the slip
+// at zero, up to that size, while there is none.
+struct Friction {
+    std::size_t constraint;
+    std::size_t stick;              // the constraint slip = 0
+    ForceLoad on;                   // where it acts; the force is not filled in
+    std::optional<ForceLoad> from;  // where its opposite acts
+    NodeId slip;                    // vector
+    NodeId bound, static_bound;     // scalars; the second one invalid where it is the first
+    std::string text;
+    Span span;
+};
+
+// Something that happens when `value` passes through zero.
+struct Event {
+    std::string name;
+    NodeId value;
+    int passage = 0;  // -1: falling, 1: rising, 0: either
+    bool stop = false;
+    struct Set {
+        SymbolId symbol;  // a coordinate, a speed, or a rate that is a speed
+        NodeId value;     // at the state before
+    };
+    std::vector<Set> sets;
+    std::vector<std::size_t> drops, enforces;  // constraints
     std::string text;
     Span span;
 };
@@ -286,11 +321,23 @@ struct RunPlan {
     double duration = 10;
     std::optional<double> every;  // spacing of output rows, 0: a row after every step; else 500 rows, unless times are given
     std::vector<double> at;       // times of further rows
+    std::optional<double> step;   // of integrators with a fixed one
+    std::optional<double> max_step;
     double rtol = 1e-8;
     double atol = 1e-10;
     std::string formulation = "multipliers";
-    std::string integrator = "dopri5";
-    std::string stabilize = "project";  // project | none
+    std::string integrator = "dopri5";  // base/integrators.hpp
+    std::string stabilize = "project";  // base/drift_control.hpp
+    std::vector<double> gains;          // of Baumgarte's damping: one, or two; empty: from the length of the steps
+    // absolute tolerances of their own
+    struct Tolerance {
+        enum class Of { coordinate, rate, speed };
+        Of of;
+        std::size_t index;  // of the coordinate or the speed
+        double value;
+        Span span;
+    };
+    std::vector<Tolerance> tolerances;
     Span span;
 };
 
@@ -314,6 +361,8 @@ struct Model {
     std::vector<Load> loads;
     std::vector<Constraint> constraints;
     std::vector<NonidealForce> nonideal;
+    std::vector<Friction> frictions;
+    std::vector<Event> events;
     std::vector<Actuator> actuators;
     std::vector<SymbolId> independent;  // speeds u chosen by the user, or rates q' that are speeds; empty: by conditioning
     Span independent_span;
@@ -325,6 +374,8 @@ struct Model {
     std::vector<Plot> plots;
     RunPlan run;
 
+    // constraints may come and go: a run has modes
+    [[nodiscard]] bool switches() const;
     [[nodiscard]] const Frame& frame(FrameId id) const { return frames.at(id.index()); }
     [[nodiscard]] const Point& point(PointId id) const { return points.at(id.index()); }
     [[nodiscard]] static constexpr FrameId newtonian() { return FrameId(0); }

@@ -5,12 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "base/integrators.hpp"
 #include "base/number_format.hpp"
 #include "sim/motion_program.hpp"
 
 namespace appell {
 
 namespace {
+
+// fewer are no reason to change the integrator
+constexpr std::size_t k_many_stiff_steps = 1000;
 
 // the state as text: a few names and values
 std::string state_text(const Model& m, std::span<const double> x) {
@@ -193,14 +197,32 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
 
 }  // namespace
 
-void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s) {
+void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s,
+                         const std::string& why_no_mode) {
     const Model& m = *d.model;
     const auto place = [&](std::span<const double> x) { return state_text(m, x); };
     const std::string when = fmt::format("t = {}", short_number(s.t_end));
     const bool at_start = s.steps == 0;
     const auto rows_kept = "the rows up to there are kept";
     switch (s.reason) {
-        case EndReason::finished: break;
+        case EndReason::finished:
+        case EndReason::event: break;
+        case EndReason::no_mode:
+            diagnostics.add({Code::E0842,
+                             {},
+                             why_no_mode,
+                             place(s.x_end),
+                             "a motion that is consistent with contacts, friction and events",
+                             rows_kept});
+            break;
+        case EndReason::chatter:
+            diagnostics.add({Code::E0843,
+                             {},
+                             fmt::format("events follow each other without end at {}", when),
+                             place(s.x_end),
+                             "time between events",
+                             "look at what makes them come back at once; the rows up to there are kept"});
+            break;
         case EndReason::start_has_no_solution: diagnostics.add(no_start(d, motion, s)); break;
         case EndReason::start_not_finite:
             diagnostics.add({Code::E0803,
@@ -224,8 +246,9 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                              fmt::format("the step size collapsed at {}", when),
                              place(s.x_end),
                              "a motion that can be followed",
-                             "look for a singularity or a jump of the forces there, or loosen the tolerances; the rows up to "
-                             "there are kept"});
+                             "look for a singularity or a jump of the forces there (sign, abs or unit of a velocity that vanishes; dry "
+                             "friction that may stick is `nonideal c: friction on P = ...`), or loosen the tolerances; the rows "
+                             "up to there are kept"});
             break;
         case EndReason::singular_mass:
             if (at_start)
@@ -316,6 +339,14 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         diagnostics.add(
             {Code::N0812, {}, fmt::format("start values were moved onto the constraints: {}", some_of(parts)), "", "", ""});
     }
+    if (s.stiff_steps >= k_many_stiff_steps || (s.reason == EndReason::too_many_steps && s.stiff_steps > 0))
+        diagnostics.add({Code::W0831,
+                         {},
+                         fmt::format("the equations are stiff from t = {} on: {} of {} steps were kept short by stability alone",
+                                     short_number(s.stiff_from), s.stiff_steps, s.steps),
+                         "",
+                         "",
+                         "`integrator cvode` is made for such equations"});
     if (s.redundant && !(s.reason == EndReason::rank_loss && at_start))
         diagnostics.add({Code::W0813,
                          {},
@@ -325,7 +356,8 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          "the motion is determined; of the multipliers those of least norm are given"});
 }
 
-bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOptions& wanted, const SimulateOptions& o) {
+bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOptions& wanted, const Run& run) {
+    const SimulateOptions& o = run.options;
     const std::size_t before = diagnostics.error_count();
     const auto refuse = [&](std::string message, std::string expected) {
         diagnostics.add({Code::E0815, m.run.span, std::move(message), "", std::move(expected), ""});
@@ -349,8 +381,30 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     std::vector<std::string> formulations;
     for (const FormulationInfo& row : all_formulations()) formulations.emplace_back(row.name);
     one_of("formulation", wanted.formulation.value_or(m.run.formulation), formulations);
-    one_of("integrator", wanted.integrator.value_or(m.run.integrator), {"dopri5"});
-    one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), {"project", "none"});
+    const std::string integrator = wanted.integrator.value_or(m.run.integrator);
+    one_of("integrator", integrator, integrator_names());
+    if (const IntegratorInfo* row = find_integrator(integrator)) {
+        if (row->fixed_step && !(o.step > 0 && std::isfinite(o.step)))
+            refuse(fmt::format("integrator {} has a fixed step, and the run gives none", integrator),
+                   "`step TIME` in the model's `run`, or --step");
+        if (row->fixed_step && o.max_step > 0)
+            refuse(fmt::format("integrator {} has a fixed step and takes no `max_step`", integrator), "`step` alone");
+        if (!row->fixed_step && o.step != 0)
+            refuse(fmt::format("integrator {} chooses its steps by the tolerances and takes no `step`", integrator),
+                   fmt::format("an integrator with a fixed step ({}), or `max_step`", fixed_step_names()));
+        if (!(o.max_step >= 0)) refuse(fmt::format("max_step {}", o.max_step), "a positive bound of the steps");
+    }
+    one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), drift_control_names());
+    if (!run.gains.empty() && run.drift != DriftControl::baumgarte)
+        refuse("gains are given, and nothing takes them", "`stabilize baumgarte`");
+    if (run.gains.size() > 2 || std::any_of(run.gains.begin(), run.gains.end(), [](double g) { return !(g < 0); }))
+        refuse(fmt::format("gains {}", fmt::join(run.gains, ", ")), "one or two negative gains");
+    if (const auto formulation = find_formulation(wanted.formulation.value_or(m.run.formulation));
+        formulation && run.drift == DriftControl::baumgarte &&
+        all_formulations()[static_cast<std::size_t>(*formulation)].partitioned)
+        refuse(
+            fmt::format("formulation {} takes the constraints on velocities as they are, and no damping", name_of(*formulation)),
+            "another formulation for `stabilize baumgarte`, or `stabilize project`");
     const double rows = o.every > 0 ? std::ceil(std::abs(o.t1 - o.t0) / o.every) + 1 + static_cast<double>(o.at.size()) : 0;
     if (rows > static_cast<double>(o.max_rows))
         diagnostics.add({Code::E0814, m.run.span, fmt::format("the run would write {} rows", short_number(rows)), "",

@@ -9,10 +9,9 @@
 namespace appell {
 
 void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const Motion& motion,
-                         const SimulateSummary& summary);
+                         const SimulateSummary& summary, const std::string& why_no_mode = {});
 
 // true when the options are not usable
-[[nodiscard]] bool check_run_options(Diagnostics& diagnostics, const Model& model, const RunOptions& wanted,
-                                     const SimulateOptions& options);
+[[nodiscard]] bool check_run_options(Diagnostics& diagnostics, const Model& model, const RunOptions& wanted, const Run& run);
 
 }  // namespace appell

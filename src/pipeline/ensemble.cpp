@@ -170,10 +170,16 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
         Diagnostics problems = base->derivation.diagnostics;
         if (base->derivation.ok()) {
             const Model& m = *base->derivation.model;
-            const SimulateOptions plan_of_run = simulate_options(m, out.run_);
+            const Run plan_of_run = planned_run(m, out.run_);
             if (!check_run_options(problems, m, out.run_, plan_of_run)) {
-                LowerMotionOptions lower{formulation(m), plan_of_run.t0, base->derivation.limits.solve_entries};
-                lower.for_run = true;
+                const LowerMotionOptions lower{.formulation = formulation(m),
+                                               .from = plan_of_run.options.t0,
+                                               .solve_entries = base->derivation.limits.solve_entries,
+                                               .for_run = true,
+                                               .drift = plan_of_run.drift,
+                                               .gains = plan_of_run.gains,
+                                               .step = plan_of_run.options.step,
+                                               .whole = base->derivation.whole ? &*base->derivation.whole : nullptr};
                 Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
                 problems.append(lowered.diagnostics);
                 if (lowered.ok()) base->lowered = std::move(*lowered);
@@ -194,7 +200,9 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
     const FormulationInfo& info_of_formulation =
         *std::find_if(all_formulations().begin(), all_formulations().end(),
                       [&](const FormulationInfo& row) { return row.formulation == formulation(m); });
+    // what a run finds out about itself beyond the numbers: partitions, modes, tolerances by name, gains among the parameters
     out.own_partition_ =
+        m.switches() || !m.run.tolerances.empty() || planned_run(m, out.run_).drift == DriftControl::baumgarte ||
         info_of_formulation.partitioned || formulation(m) == Formulation::minimal || formulation(m) == Formulation::nonminimal;
 
     const RowLayout& layout = out.base_->lowered.layout;
@@ -234,9 +242,10 @@ Ensemble::Prepared Ensemble::prepare(std::size_t member) {
         return out;
     }
     if (!same_shape(*model, *base_->shape)) return out;
-    out.options = simulate_options(*model, run_);
+    const Run planned = planned_run(*model, run_);
+    out.options = planned.options;
     Diagnostics problems;
-    if (check_run_options(problems, *model, run_, out.options)) {
+    if (check_run_options(problems, *model, run_, planned)) {
         out.problem = first_problem(problems);
         return out;
     }

@@ -4,6 +4,7 @@
 
 #include "doctor/hidden_positions.hpp"
 #include "expr/print.hpp"
+#include "pipeline/doctor_samples.hpp"
 
 namespace appell {
 
@@ -16,6 +17,7 @@ void hidden_constraints(Diagnostics& diagnostics, const ConstrainedDynamics& d, 
     for (std::size_t i = 0; i < all.rows.size(); ++i) {
         const std::size_t row = all.rows[i];
         if (!all.holonomic[i] || d.rows[row].level == Level::position) continue;
+        if (d.model->constraints[d.rows[row].constraint].stick_of) return;  // for as long as it sticks
         std::string found;
         if (all.found.size() == 1 && all.hidden() == 1)
             found = fmt::format("{} stays constant", to_text(d.graph(), all.found.front()));
@@ -54,6 +56,20 @@ void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& d
                          fmt::format("add `constraint hidden: {}`; it holds at the start, and the motion can only go on while "
                                      "it does",
                                      condition)});
+    }
+}
+
+void add_equivalent_rows(Diagnostics& diagnostics, const ConstrainedDynamics& d, const LoweredMotion& lowered,
+                         std::span<const double> start, std::size_t constraint) {
+    CertificateOptions options;
+    options.states = 10;
+    options.vary_parameters = false;
+    const Samples samples = doctor_samples(d, lowered, random_consistent_states(d, lowered, start, options), start);
+    if (samples.size() == 0) return;
+    for (const LinearRow& row : find_linear_factors(d, samples).rows) {
+        if (d.rows[row.row].constraint != constraint || row.equations.empty()) continue;
+        diagnostics.add({Code::N0844, span_of(d, row.row), row.sentence, "", "",
+                         "the linear rows keep their rank where a product or a square of them loses it: write those instead"});
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/number_format.hpp"
 #include "dynam/acting_forces.hpp"
+#include "dynam/baumgarte.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
@@ -34,13 +35,18 @@ struct Correction {
 
 class MotionLowering {
 public:
-    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length)
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise)
         : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
         inputs_.push_back(length);
+        for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
+            inputs_.insert(inputs_.end(), direction.begin(), direction.end());
         std::vector<NodeId> squares;
         for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
+        if (speed_noise > 0) squares.push_back(g_.constant(speed_noise * speed_noise));
         speed_ = g_.make(Op::Sqrt, g_.sum(squares));
     }
+
+    [[nodiscard]] const std::vector<SymbolId>& inputs() const { return inputs_; }
 
     // `power` of the works, and the solves it needs beside the equations
     [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
@@ -64,9 +70,13 @@ public:
         return lower_program(g_, {inputs_, std::move(all), {{"row", std::move(row)}}});
     }
 
-    // onto the position rows: q moves by K ds with least ds' M ds
-    [[nodiscard]] Program position(bool hold_fixed) {
+    // further parameters of the run
+    void add_inputs(std::span<const SymbolId> more) { inputs_.insert(inputs_.end(), more.begin(), more.end()); }
+
+    // Onto the position rows: q moves by K ds with least ds' M ds, or least |dq|^2.
+    [[nodiscard]] Program position(bool hold_fixed, bool euclidean = false) {
         Correction c = correction(Level::position, "ds");
+        if (euclidean) c.solve.M = squares_of(d_.kinematics->K());
         if (c.residual.empty()) return {};
         if (hold_fixed)
             for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
@@ -78,8 +88,9 @@ public:
     }
 
     // onto all rows at velocity level
-    [[nodiscard]] Program velocity(bool hold_fixed) {
+    [[nodiscard]] Program velocity(bool hold_fixed, bool euclidean = false) {
         Correction c = correction(Level::velocity, "du");
+        if (euclidean) c.solve.M = unit_matrix(m_.speeds.size());
         if (c.residual.empty()) return {};
         if (hold_fixed) {
             // rates first: their residuals follow those of the constraints, row by row
@@ -218,6 +229,23 @@ private:
         c.solve.A.rows = c.residual.size();
         keep_unbound(c.solve);
         return c;
+    }
+
+    [[nodiscard]] SparseMatrix unit_matrix(std::size_t size) const {
+        SparseMatrix out{size, size, {}};
+        for (std::uint32_t i = 0; i < size; ++i) out.entries.push_back({i, i, g_.constant(1)});
+        return out;
+    }
+
+    // K' K, lower triangle
+    [[nodiscard]] SparseMatrix squares_of(const SparseMatrix& K) const {
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<NodeId>> terms;
+        for (const SparseEntry& a : K.entries)
+            for (const SparseEntry& b : K.entries)
+                if (a.row == b.row && a.column >= b.column) terms[{a.column, b.column}].push_back(g_.mul(a.value, b.value));
+        SparseMatrix out{K.columns, K.columns, {}};
+        for (const auto& [place, sum] : terms) out.entries.push_back({place.first, place.second, g_.sum(sum)});
+        return out;
     }
 
     // Speeds that move no mass and stand in none of the rows (those of another level may bind them) would leave the solve
@@ -490,6 +518,27 @@ std::size_t entries_of(const Program& program) {
     return most;
 }
 
+// the system with Baumgarte's damping; its gains are parameters behind all others
+ConstrainedDynamics damp(const ConstrainedDynamics& d, const LowerMotionOptions& options, Motion& motion,
+                         MotionLowering& lowering) {
+    Graph& g = d.graph();
+    std::array<double, 3> gains{};
+    if (options.gains.size() == 1)
+        gains = {2 * options.gains[0], -options.gains[0] * options.gains[0], options.gains[0]};
+    else if (options.gains.size() == 2)
+        gains = {options.gains[0], options.gains[1], options.gains[0] / 2};
+    else if (options.step > 0)
+        gains = gains_of_step(options.step);
+    else
+        motion.step_gains = motion.parameters.size();
+    std::vector<SymbolId> symbols;
+    for (const char* name : {"gain of rates", "gain of positions", "gain of velocities"})
+        symbols.push_back(g.add_symbol(name, SymbolKind::other));
+    motion.parameters.insert(motion.parameters.end(), gains.begin(), gains.end());
+    lowering.add_inputs(symbols);
+    return damped(d, {g.symbol_node(symbols[0]), g.symbol_node(symbols[1]), g.symbol_node(symbols[2])});
+}
+
 }  // namespace
 
 namespace {
@@ -560,6 +609,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (!found) return result;
     const StartValues start = std::move(found->start);
     out.x0 = std::move(found->numbers.x0);
+    if (!options.state.empty()) out.x0 = options.state;
     const SymbolId length_symbol = g.add_symbol("length scale", SymbolKind::other);
 
     // --- the observed row
@@ -577,13 +627,16 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.speeds = row.size();
     for (const Speed& s : m.speeds) column(s.name, g.symbol_node(s.u));
     layout.multipliers = row.size();
-    for (const ConstraintRow& r : d.rows)
-        if (!r.by_actuators) column(g.symbol(r.multiplier).name, g.symbol_node(r.multiplier));
+    // sticking shows as friction, not as a constraint
+    std::vector<ConstraintRow> rows = options.whole ? options.whole->rows : d.rows;
+    std::erase_if(rows, [&](const ConstraintRow& r) { return m.constraints[r.constraint].stick_of.has_value(); });
+    for (const ConstraintRow& r : rows)
+        if (!r.by_actuators) column(g.symbol(r.multiplier).name, observable.scalar(g.symbol_node(r.multiplier), {}));
     for (const SymbolId magnitude : d.actuators) column(g.symbol(magnitude).name, g.symbol_node(magnitude));
     layout.residuals = row.size();
-    for (const ConstraintRow& r : d.rows)
+    for (const ConstraintRow& r : rows)
         if (r.level == Level::position) column(fmt::format("residual({})", r.name), r.position);
-    for (const ConstraintRow& r : d.rows)
+    for (const ConstraintRow& r : rows)
         if (r.level != Level::acceleration)
             column(fmt::format("residual({}){}", r.name, r.level == Level::position ? "'" : ""), r.velocity);
     layout.kinetic = column("kinetic", d.kinetic_energy);
@@ -594,10 +647,25 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     std::vector<NodeId> powers;
     layout.works = out.motion.work_columns = row.size();
     if (options.for_run) {
-        for (LedgerEntry& entry : energy_ledger(d, acting)) {
-            column(fmt::format("work({})", entry.name), g.constant(0));
-            out.motion.works.push_back(std::move(entry.name));
-            powers.push_back(entry.power);
+        // a mode has the entries of the whole system, some of them with nothing to enter
+        const std::vector<LedgerEntry> entries = energy_ledger(d, acting);
+        std::vector<std::string> names;
+        if (options.whole && !d.off.empty()) {
+            Diagnostics said;
+            Quantities all(*options.whole, said);
+            for (const LedgerEntry& entry : energy_ledger(*options.whole, all)) names.push_back(entry.name);
+        } else {
+            for (const LedgerEntry& entry : entries) names.push_back(entry.name);
+        }
+        for (const LedgerEntry& entry : entries)
+            APPELL_ASSERT(std::find(names.begin(), names.end(), entry.name) != names.end(), "the whole has every entry of a mode");
+        if (m.switches()) names.emplace_back(k_jumps);
+        for (std::string& name : names) {
+            column(fmt::format("work({})", name), g.constant(0));
+            const auto found =
+                std::find_if(entries.begin(), entries.end(), [&](const LedgerEntry& e) { return e.name == name; });
+            powers.push_back(found == entries.end() ? g.constant(0) : found->power);
+            out.motion.works.push_back(std::move(name));
         }
         column("balance", g.constant(0));
     }
@@ -682,18 +750,29 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (!r.by_actuators) motion.rate_constraints.push_back(r.constraint);
     }
     motion.parameters = std::move(found->numbers.parameters);
+    out.first_direction = motion.parameters.size();
+    motion.parameters.resize(motion.parameters.size() + 3 * d.slip_directions.size(), 0.0);
+    for (std::size_t i = 0; i < d.slip_directions.size(); ++i) motion.parameters[out.first_direction + 3 * i] = 1;
+    for (const Friction& friction : m.frictions)
+        motion.repeats_rows = motion.repeats_rows || (!d.off.empty() && !d.off[friction.stick]);
     for (std::size_t i = 0; i < m.coordinates.size(); ++i)
         if (m.coordinates[i].fixed) motion.held.push_back(i);
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
         if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
-    MotionLowering lowering(d, length_symbol);
+    MotionLowering lowering(d, length_symbol, options.speed_noise);
     out.length_symbol = length_symbol;
-    motion.position = lowering.position(false);
-    motion.velocity = lowering.velocity(false);
+    std::optional<ConstrainedDynamics> with_damping;
+    if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
+    const bool euclidean = options.drift == DriftControl::yoon;
+    motion.position = lowering.position(false, euclidean);
+    motion.velocity = lowering.velocity(false, euclidean);
     if (too_many_entries(d, entries_of(motion.velocity), options.solve_entries, options, diagnostics)) return result;
     const auto fixed = [](const auto& value) { return value.fixed; };
-    if (std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed)) motion.start_position = lowering.position(true);
-    if (std::any_of(m.speeds.begin(), m.speeds.end(), fixed) || std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
+    // start values are moved in the metric of mass, whatever is done later
+    if (euclidean || std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed))
+        motion.start_position = lowering.position(true);
+    if (euclidean || std::any_of(m.speeds.begin(), m.speeds.end(), fixed) ||
+        std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
         motion.start_velocity = lowering.velocity(true);
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
@@ -710,7 +789,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         // the accelerations by the same partition, where all rows take part in it
         if (motion.velocity_rows == d.rows.size()) partitioned.emplace(d).independent = partition->speeds;
     }
-    const Formulated equations = formulate(partitioned ? *partitioned : d, options.formulation, at_start.value_or(start.values));
+    const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
+    const Formulated equations = formulate(of_run, options.formulation, at_start.value_or(start.values));
     if (!equations.not_applicable.empty()) {
         diagnostics.add(
             {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),
@@ -720,6 +800,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
+    out.inputs = lowering.inputs();
+    out.equations = equations.solves;
     out.nodes = g.size();
     out.instructions = motion.rate.instructions.size();
     result.value = std::move(out);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/drift_control.hpp"
 #include "base/limits.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/formulations.hpp"
@@ -17,8 +18,18 @@ struct LowerMotionOptions {
     double from = 0;  // start time
     std::size_t solve_entries = Limits{}.solve_entries;
     bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
-    FrameId forces_in{};   // valid: columns of everything that keeps the constraints, along the axes of this frame
+    DriftControl drift = DriftControl::project;
+    std::vector<double> gains = {};  // of Baumgarte's damping; empty: from the steps
+    double step = 0;                 // their length, where it is fixed
+    FrameId forces_in{};             // valid: columns of everything that keeps the constraints, along the axes of this frame
+    // of one mode of a system: the system with all its rows, which has the columns, and where the motion is when the mode begins
+    const ConstrainedDynamics* whole = nullptr;
+    std::vector<double> state{};
+    double speed_noise = 0;  // a system may come to rest: speeds below this are zero
 };
+
+// the ledger's entry of impacts and of what events do to the state; the last one, where a motion has modes
+inline constexpr const char* k_jumps = "impacts and events";
 
 struct LoweredMotion {
     Motion motion;
@@ -27,6 +38,9 @@ struct LoweredMotion {
     // of `minimal`, what is integrated
     std::vector<std::size_t> independent_coordinates, independent_speeds;
     SymbolId length_symbol;        // the model's length, last of the programs' inputs
+    std::vector<SymbolId> inputs;              // of the programs
+    std::vector<ConstrainedSolve> equations;   // that give u' and the multipliers
+    std::size_t first_direction = 0;           // among the motion's parameters: directions of slip, three by friction
     std::size_t nodes = 0;         // of the expression graph
     std::size_t instructions = 0;  // of the accelerations' program
 };

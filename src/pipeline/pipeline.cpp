@@ -8,12 +8,15 @@
 
 #include <fmt/format.h>
 
+#include "base/integrators.hpp"
 #include "base/number_format.hpp"
+#include "dynam/modes.hpp"
 #include "pipeline/doctor_samples.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/energy_audit.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "pipeline/mode_switching.hpp"
 #include "report/run_files.hpp"
 #include "sim/motion_program.hpp"
 
@@ -23,6 +26,23 @@ namespace {
 
 void add_limit(Diagnostics& diagnostics, const NodeLimitReached& limit) {
     diagnostics.add({Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+}
+
+}  // namespace
+
+namespace {
+
+// the dynamics to look at is that of the mode the motion starts in
+void take_start_mode(Derivation& out) {
+    out.whole = std::move(out.dynamics);
+    out.dynamics.reset();
+    const RunPlan& plan = out.model->run;
+    ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, plan.atol, out.diagnostics);
+    if (!switching.begin()) return;
+    Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
+    out.diagnostics.append(dynamics.diagnostics);
+    if (dynamics.ok()) out.dynamics = std::move(*dynamics);
+    out.start_mode = switching.describe();
 }
 
 }  // namespace
@@ -40,6 +60,7 @@ Derivation derive(const ModelText& text) {
         Result<ConstrainedDynamics> dynamics = derive_dynamics(out.model);
         out.diagnostics.append(dynamics.diagnostics);
         if (dynamics.ok()) out.dynamics = std::move(*dynamics);
+        if (out.dynamics && out.model->switches()) take_start_mode(out);
         out.timer.stop();
     } catch (const NodeLimitReached& limit) {
         out.timer.stop();
@@ -167,6 +188,30 @@ FrameId find_frame(Derivation& d, const std::string& wanted) {
     return {};
 }
 
+// absolute tolerances by entry of x, where the model gives some of their own
+void add_tolerances(Derivation& derivation, SimulateOptions& options) {
+    const Model& m = *derivation.model;
+    if (m.run.tolerances.empty()) return;
+    const std::size_t nq = m.coordinates.size();
+    options.atol_by_entry.assign(nq + m.speeds.size(), options.atol);
+    for (const RunPlan::Tolerance& tolerance : m.run.tolerances) {
+        using Of = RunPlan::Tolerance::Of;
+        std::size_t entry = tolerance.of == Of::coordinate ? tolerance.index : nq + tolerance.index;
+        if (tolerance.of == Of::rate) {
+            const auto speed = derivation.dynamics->speed_of(m.coordinates[tolerance.index].rate);
+            if (!speed) {
+                derivation.diagnostics.add({Code::E0815, tolerance.span,
+                                            fmt::format("{}' is no speed of the model, so that it has no tolerance of its own",
+                                                        m.coordinates[tolerance.index].name),
+                                            "", "a coordinate or a speed", "the speeds are those declared with `speed`"});
+                continue;
+            }
+            entry = nq + *speed;
+        }
+        options.atol_by_entry[entry] = tolerance.value;
+    }
+}
+
 }  // namespace
 
 namespace {
@@ -189,8 +234,9 @@ bool complete_row(const LoweredMotion& lowered, MotionProgram& observe, std::spa
 
 }  // namespace
 
-SimulateOptions simulate_options(const Model& m, const RunOptions& wanted) {
-    SimulateOptions out;
+Run planned_run(const Model& m, const RunOptions& wanted) {
+    Run run;
+    SimulateOptions& out = run.options;
     out.t0 = wanted.from.value_or(m.run.from);
     out.t1 = wanted.until.value_or(out.t0 + m.run.duration);
     // without a spacing or times: 500 rows
@@ -199,10 +245,21 @@ SimulateOptions simulate_options(const Model& m, const RunOptions& wanted) {
     out.every = wanted.every.value_or(m.run.every.value_or(otherwise));
     out.rtol = wanted.rtol.value_or(m.run.rtol);
     out.atol = wanted.atol.value_or(m.run.atol);
-    out.project = wanted.stabilize.value_or(m.run.stabilize) == "project";
+    const IntegratorInfo* integrator = find_integrator(wanted.integrator.value_or(m.run.integrator));
+    if (integrator != nullptr) out.integrator = integrator->kind;
+    // an integrator that replaces the model's takes over of its plan what it can use
+    const bool replaced = wanted.integrator && *wanted.integrator != m.run.integrator && integrator != nullptr;
+    out.step = wanted.step.value_or(replaced && !integrator->fixed_step ? 0 : m.run.step.value_or(0));
+    out.max_step = wanted.max_step.value_or(replaced && integrator->fixed_step ? 0 : m.run.max_step.value_or(0));
+    const std::string stabilize = wanted.stabilize.value_or(m.run.stabilize);
+    if (const DriftControlInfo* drift = find_drift_control(stabilize)) run.drift = drift->control;
+    out.project = run.drift != DriftControl::baumgarte && run.drift != DriftControl::none;
+    out.correct_once = run.drift == DriftControl::blajer || run.drift == DriftControl::yoon;
+    const bool own_gains = !wanted.stabilize || stabilize == m.run.stabilize;
+    run.gains = !wanted.gains.empty() ? wanted.gains : own_gains ? m.run.gains : std::vector<double>{};
     out.max_steps = wanted.max_steps;
     out.max_rows = wanted.max_rows;
-    return out;
+    return run;
 }
 
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const Progress& progress) {
@@ -214,26 +271,37 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
 std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const RunHooks& hooks) {
     if (!derivation.ok()) return std::nullopt;
     const Model& m = *derivation.model;
-    Run out;
-    out.options = simulate_options(m, wanted);
-    if (check_run_options(derivation.diagnostics, m, wanted, out.options)) return std::nullopt;
+    Run out = planned_run(m, wanted);
+    add_tolerances(derivation, out.options);
+    if (check_run_options(derivation.diagnostics, m, wanted, out)) return std::nullopt;
     const FrameId forces_in = wanted.forces ? find_frame(derivation, *wanted.forces) : FrameId{};
     if (wanted.forces && !forces_in.valid()) return std::nullopt;
     try {
         derivation.timer.start("lower");
         const std::string name = wanted.formulation.value_or(m.run.formulation);
-        Result<LoweredMotion> lowered =
-            lower_motion(*derivation.dynamics, {find_formulation(name).value_or(Formulation::multipliers), out.options.t0,
-                                                derivation.limits.solve_entries, true, forces_in});
-        derivation.diagnostics.append(lowered.diagnostics);
         out.formulation = name;
-        if (!lowered.ok()) {
+        ModeSwitching switching(derivation.whole ? *derivation.whole : *derivation.dynamics,
+                                {.formulation = find_formulation(name).value_or(Formulation::multipliers),
+                                 .from = out.options.t0,
+                                 .solve_entries = derivation.limits.solve_entries,
+                                 .for_run = true,
+                                 .drift = out.drift,
+                                 .gains = out.gains,
+                                 .step = out.options.step,
+                                 .forces_in = forces_in},
+                                out.options.atol, derivation.diagnostics);
+        if (!switching.begin()) {
             derivation.timer.stop();
             return std::nullopt;
         }
+        const LoweredMotion* lowered = &switching.lowered();
+        out.start_mode = switching.describe();
         for (const std::size_t i : lowered->independent_coordinates) out.independent_coordinates.push_back(m.coordinates[i].name);
         for (const std::size_t i : lowered->independent_speeds) out.independent_speeds.push_back(m.speeds[i].name);
-        if (lowered->motion.reduction) out.options.project = false;  // a reduced state can not leave the constraints
+        if (lowered->motion.reduction) {  // a reduced state can not leave the constraints
+            out.options.project = false;
+            out.drift = DriftControl::none;
+        }
         out.layout = lowered->layout;
         out.columns = lowered->motion.columns;
         out.nodes = lowered->nodes;
@@ -274,7 +342,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             }
         }
         out.summary = simulate(
-            lowered->motion, lowered->x0, out.options,
+            switching, std::vector<double>(lowered->x0), out.options,
             [&](double t, std::span<const double> observed) {
                 std::copy(observed.begin(), observed.end(), row.begin());
                 take(t);
@@ -282,7 +350,11 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             hooks.progress, hooks.resumable);
         derivation.timer.stop();
         out.energy = audit.balance();
-        add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, out.summary);
+        out.events = switching.events();
+        add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary, switching.failure());
+        if (out.summary.reason == EndReason::rank_loss && !m.switches())
+            add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start,
+                                out.summary.constraint);
         audit.judge(derivation.diagnostics, m, out.options, out.summary);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();

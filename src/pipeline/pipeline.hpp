@@ -33,7 +33,9 @@ struct Derivation {
     SourceSet sources;
     Diagnostics diagnostics;
     std::shared_ptr<const Model> model;
-    std::optional<ConstrainedDynamics> dynamics;
+    std::optional<ConstrainedDynamics> dynamics;  // in the mode of the start values, where there are modes
+    std::optional<ConstrainedDynamics> whole;     // where there are modes: with the rows of all constraints
+    std::string start_mode;
     PhaseTimer timer;
     Limits limits;
 
@@ -61,10 +63,11 @@ struct Check {
 
 struct RunOptions {
     // what the model's own `run` says is replaced
-    std::optional<double> from, until, rtol, atol;
+    std::optional<double> from, until, step, max_step, rtol, atol;
     std::optional<double> every;  // 0: a row after every step
     std::vector<double> at;
     std::optional<std::string> formulation, integrator, stabilize;
+    std::vector<double> gains = {};     // of `stabilize baumgarte`; empty: the model's
     std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
@@ -77,7 +80,7 @@ struct RunOptions {
 [[nodiscard]] std::optional<Run> run(Derivation& derivation, const RunOptions& options, const Progress& progress = {});
 
 // how a run of this model with these options goes
-[[nodiscard]] SimulateOptions simulate_options(const Model& model, const RunOptions& options);
+[[nodiscard]] Run planned_run(const Model& model, const RunOptions& options);
 
 // A run that hands its rows on, and that can be stopped and resumed.
 struct RunHooks {

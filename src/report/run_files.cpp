@@ -83,12 +83,19 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["reason"] = name(s.reason);
     out["t_start"] = run.options.t0;
     out["t_end"] = number(s.t_end);
-    out["options"] = {{"formulation", run.formulation},
-                      {"integrator", "dopri5"},
-                      {"rtol", run.options.rtol},
-                      {"atol", run.options.atol},
-                      {"every", run.options.every == 0 ? Json("step") : number(run.options.every)},
-                      {"stabilize", run.options.project ? "project" : "none"}};
+    const IntegratorInfo& integrator = info(run.options.integrator);
+    out["options"] = {{"formulation", run.formulation}, {"integrator", integrator.name}};
+    if (integrator.fixed_step) {
+        out["options"]["step"] = run.options.step;
+    } else {
+        out["options"]["rtol"] = run.options.rtol;
+        out["options"]["atol"] = run.options.atol;
+        if (run.options.max_step > 0) out["options"]["max_step"] = run.options.max_step;
+    }
+    out["options"]["every"] = run.options.every == 0 ? Json("step") : number(run.options.every);
+    out["options"]["stabilize"] = info(run.drift).name;
+    if (run.drift == DriftControl::baumgarte)
+        out["options"]["gains"] = run.gains.empty() ? Json("from the steps") : Json(run.gains);
     if (!run.options.at.empty()) out["options"]["at"] = run.options.at;
     if (run.formulation == "minimal")
         out["independent"] = {{"speeds", run.independent_speeds}, {"coordinates", run.independent_coordinates}};
@@ -113,6 +120,17 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
                      {"balance", number(run.energy.error)},
                      {"largest_balance", number(run.energy.largest_error)},
                      {"largest_balance_relative", number(run.energy.relative_error())}};
+    if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
+    if (m.switches() || !run.events.empty()) {
+        out["events"] = Json::array();
+        for (const RunEvent& event : run.events) {
+            Json state = Json::object();
+            for (std::size_t i = 0; i < event.x.size(); ++i)
+                state[i < m.coordinates.size() ? m.coordinates[i].name : m.speeds[i - m.coordinates.size()].name] =
+                    number(event.x[i]);
+            out["events"].push_back({{"t", number(event.t)}, {"what", event.what}, {"state", std::move(state)}});
+        }
+    }
     out["start_moved"] = Json::array();
     for (const Moved& moved : s.moved)
         out["start_moved"].push_back({{"name", moved.is_speed ? m.speeds[moved.index].name : m.coordinates[moved.index].name},

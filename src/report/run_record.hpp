@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/drift_control.hpp"
 #include "report/thinned_curve.hpp"
 #include "sim/simulate.hpp"
 
@@ -57,11 +58,22 @@ struct RunCurve {
     ThinnedCurve points;
 };
 
+// Something that happened at an instant: an impact, a change of mode, an event of the model.
+struct RunEvent {
+    double t;
+    std::string what;
+    std::vector<double> x;  // q, u behind it
+};
+
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
+    DriftControl drift = DriftControl::project;
+    std::vector<double> gains;                                             // of Baumgarte's damping, where the user gave some
     std::vector<std::string> independent_coordinates, independent_speeds;  // of `minimal`: all that is integrated
     SimulateSummary summary;
+    std::string start_mode;  // of contacts and friction
+    std::vector<RunEvent> events;
     EnergyBalance energy;
     RowLayout layout;
     std::vector<std::string> columns;  // visible ones first

@@ -1,57 +1,38 @@
 // The Dormand-Prince pair of orders 5 and 4 with its continuous extension of order 4.
 //
-// J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980); step control, first step
-// and continuous extension after E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.4-II.6. The
-// last stage is the first of the next step.
+// J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comp. Appl. Math. 6 (1980); continuous extension
+// after E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.6. The error estimate uses the rate at
+// the new state.
 #pragma once
 
+#include <array>
 #include <vector>
 
-#include "sim/integrator.hpp"
+#include "sim/explicit_runge_kutta.hpp"
 
 namespace appell {
 
-class DormandPrince final : public Integrator {
+struct DormandPrinceTableau {
+    static constexpr std::array<double, 5> nodes{1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1};
+    static constexpr std::array<std::array<double, 6>, 6> rows{{
+        {1.0 / 5},
+        {3.0 / 40, 9.0 / 40},
+        {44.0 / 45, -56.0 / 15, 32.0 / 9},
+        {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+        {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+        {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84},
+    }};
+};
+
+class DormandPrince final : public TableauRungeKutta<DormandPrinceTableau> {
 public:
     DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options);
 
-    [[nodiscard]] StepStatus start(double t, std::span<const double> x, double t_end) override;
-    [[nodiscard]] StepStatus step() override;
-    [[nodiscard]] bool retreat() override;
-    [[nodiscard]] bool dense(double t, std::span<double> x) override;
-    [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
-    [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
-
-    [[nodiscard]] double t() const override { return t_; }
-    [[nodiscard]] double t_previous() const override { return t_previous_; }
-    [[nodiscard]] bool at_end() const override { return t_ == t_end_; }
-    [[nodiscard]] std::span<const double> x() const override { return x_; }
-    [[nodiscard]] RateStatus rate_status() const override { return rate_status_; }
-    [[nodiscard]] const IntegratorStatistics& statistics() const override { return statistics_; }
-
 private:
-    bool evaluate(double t, const std::vector<double>& x, std::vector<double>& xd);
-    bool stages(double h, double t_new);
-    [[nodiscard]] double error_norm(double h) const;
-    [[nodiscard]] double weighted_norm(const std::vector<double>& v) const;
-    [[nodiscard]] double first_step();
-    [[nodiscard]] double least_step() const;
-    void prepare_dense();
+    [[nodiscard]] double error_norm(double h) const override;
+    [[nodiscard]] bool prepare_dense(double h) override;
+    void interpolate(double share, std::span<double> x) const override;
 
-    FirstOrderSystem& system_;
-    std::size_t controlled_;
-    IntegratorOptions options_;
-    IntegratorStatistics statistics_;
-    RateStatus rate_status_ = RateStatus::ok;
-    double t_ = 0, t_previous_ = 0, t_end_ = 0;
-    double h_ = 0;       // size of the next step, signed
-    double h_done_ = 0;  // size of the last step
-    double direction_ = 1;
-    double previous_error_ = 1e-4;
-    bool rejected_ = false;     // the last trial was rejected: the step must not grow at once
-    bool dense_ready_ = false;  // the coefficients below belong to the last step
-    std::vector<double> x_, x_previous_, trial_;
-    std::vector<double> k1_, k2_, k3_, k4_, k5_, k6_, k7_;  // k1_ belongs to x_previous_, k7_ to x_
     std::vector<double> dense1_, dense2_, dense3_, dense4_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sim/checkpoint.hpp"
 
@@ -25,12 +26,18 @@ public:
     // on, and that have no say in the size of a step, its first one included.
     [[nodiscard]] virtual std::size_t controlled() const { return size(); }
     [[nodiscard]] virtual RateStatus rate(double t, std::span<const double> x, std::span<double> xd) = 0;
+    // how the rate changes with the state, column by column; only where it is known
+    [[nodiscard]] virtual bool has_jacobian() const { return false; }
+    [[nodiscard]] virtual RateStatus jacobian(double, std::span<const double>, std::span<double>) { return RateStatus::singular; }
 };
 
 struct IntegratorOptions {
     double rtol = 1e-7, atol = 1e-8;
     double max_step = 0;    // 0: no bound
     double fixed_step = 0;  // above 0: steps of this size without error control
+    // in place of atol: one for each entry of the state; an entry whose tolerance is infinite takes no part in the choice of
+    // steps
+    std::vector<double> atol_by_entry = {};
 };
 
 enum class StepStatus : std::uint8_t {
@@ -41,6 +48,10 @@ enum class StepStatus : std::uint8_t {
 
 struct IntegratorStatistics {
     std::size_t steps = 0, rejected = 0, evaluations = 0;
+    std::size_t jacobians = 0;  // evaluations of the system's own; difference quotients count as evaluations of the rate
+    // of explicit methods: steps kept short by stability, and the time when this was first noticed
+    std::size_t stiff_steps = 0;
+    double stiff_from = 0;
 };
 
 class Integrator {
@@ -71,6 +82,8 @@ public:
     [[nodiscard]] virtual std::span<const double> x() const = 0;
     [[nodiscard]] virtual RateStatus rate_status() const = 0;
     [[nodiscard]] virtual const IntegratorStatistics& statistics() const = 0;
+    // of a reduced state: how well its dependent entries are still determined, against the start
+    [[nodiscard]] virtual double dependent_share() const { return 1; }
 };
 
 }  // namespace appell

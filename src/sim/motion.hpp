@@ -41,6 +41,17 @@ struct Reduction {
     DependentRows position, velocity;
 };
 
+// A function of the state whose passage through zero is an event.
+struct Guard {
+    enum class Passage { falling, rising, either };
+    Passage passage = Passage::either;
+    // It is positive by what it stands for (a gap, a margin), whatever round-off says where it starts: going below is a passage.
+    bool armed = false;
+    double noise = 0;  // values this close to zero are round-off
+};
+// gains that bring a violation back within about a step of size h: a double root at -1/h
+[[nodiscard]] inline std::array<double, 3> gains_of_step(double h) { return {-2 / h, -1 / (h * h), -1 / h}; }
+
 struct Motion {
     std::size_t coordinates = 0;
     std::size_t speeds = 0;
@@ -64,6 +75,15 @@ struct Motion {
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
+    // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps
+    std::optional<std::size_t> step_gains;
+
+    Program guard;  // output "guard", by guard; not there without any
+    std::vector<Guard> guards;
+    // Parameters that remember where the motion was: at every accepted state output "follow" of this program is put into them.
+    Program follow;
+    std::vector<std::size_t> followed;  // indices in `parameters`
+    bool repeats_rows = false;          // rows depend on each other by how they were made: no news for the user
 
     // the programs that bring start values onto the constraints
     [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }

@@ -17,7 +17,7 @@ public:
         if (program.outputs.empty()) return;
         if (program.inputs != motion.inputs()) throw Error("the programs of a motion take the inputs t, q, u and the parameters");
         std::copy(motion.parameters.begin(), motion.parameters.end(),
-                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + motion.states()));
+                  workspace_.inputs().begin() + static_cast<std::ptrdiff_t>(1 + states_));
     }
 
     // x may have more entries than the motion has states
@@ -26,6 +26,10 @@ public:
         inputs[0] = t;
         std::copy_n(x.begin(), states_, inputs.begin() + 1);
         return workspace_.run();
+    }
+
+    void set_parameter(std::size_t index, double value) {
+        if (!workspace_.program().outputs.empty()) workspace_.inputs()[1 + states_ + index] = value;
     }
 
     void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }

@@ -137,7 +137,8 @@ ProjectReport Projector::project(double t, std::span<double> x, const ProjectOpt
     for (;;) {
         if (report.scaled <= k_round_off) return finish(x, report, true);
         if (report.scaled <= k_good_enough && report.scaled >= 0.5 * previous) return finish(x, report, true);
-        if (report.corrections == options.max_corrections) return finish(x, report, report.scaled <= k_good_enough);
+        if (report.corrections == options.max_corrections)
+            return finish(x, report, options.as_it_is || report.scaled <= k_good_enough);
         previous = report.scaled;
         std::copy(part.begin(), part.end(), before_.begin());
         const std::span<const double> correction = program_.output(correction_);

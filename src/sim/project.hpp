@@ -31,9 +31,11 @@ struct ProjectReport {
 struct ProjectOptions {
     std::size_t max_corrections = 6;
     bool halving = false;
+    bool as_it_is = false;  // what the corrections leave is taken, round-off or not
 };
 inline constexpr ProjectOptions k_project_start{60, true};
 inline constexpr ProjectOptions k_project_step{6, false};
+inline constexpr ProjectOptions k_correct_once{1, false, true};
 
 // brings the quaternions among the coordinates to unit norm; false for one that has no direction
 [[nodiscard]] bool normalise_quaternions(const Motion& motion, std::span<double> x);

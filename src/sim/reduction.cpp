@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "sim/make_integrator.hpp"
 #include "sim/project.hpp"
 
 namespace appell {
@@ -137,6 +138,7 @@ RateStatus DependentEntries::solve(double t, std::span<double> x) {
         double worst = 0;
         for (const double scaled : program_.output(scaled_)) worst = std::max(worst, std::abs(scaled));
         const double pivot = factor();
+        share_ = std::abs(pivot * k_worn / least_share_);
         if (worn(pivot, t, x)) return RateStatus::partition;
         correct(x);
         if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
@@ -208,8 +210,23 @@ RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<doub
 
 // ---------------------------------------------------------------- the integrator
 
-ReducedIntegrator::ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, const IntegratorOptions& options)
-    : rate_(motion, whole), inner_(rate_, options), corrects_independent_(!motion.quaternions.empty()) {
+namespace {
+
+IntegratorOptions of_independent(const Motion& motion, IntegratorOptions options) {
+    if (options.atol_by_entry.empty()) return options;
+    std::vector<double> atol;
+    for (const std::size_t entry : motion.reduction.value().independent) atol.push_back(options.atol_by_entry[entry]);
+    options.atol_by_entry = std::move(atol);
+    return options;
+}
+
+}  // namespace
+
+ReducedIntegrator::ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, IntegratorKind kind,
+                                     const IntegratorOptions& options)
+    : rate_(motion, whole),
+      inner_(make_integrator(kind, rate_, of_independent(motion, options))),
+      corrects_independent_(!motion.quaternions.empty()) {
     for (std::vector<double>* v : {&x_, &xd_, &x_previous_, &xd_previous_}) v->resize(motion.carried());
     y_.resize(rate_.size());
     yd_.resize(rate_.size());
@@ -227,12 +244,12 @@ StepStatus ReducedIntegrator::start(double t, std::span<const double> x, double 
     if (start_ != RateStatus::ok) return StepStatus::rate_failed;
     keep_last_evaluation();
     rate_.set_guess(t, x_, xd_);
-    return inner_.start(t, y_, t_end);
+    return inner_->start(t, y_, t_end);
 }
 
 StepStatus ReducedIntegrator::step() {
-    rate_.set_guess(inner_.t(), x_, xd_);
-    const StepStatus status = inner_.step();
+    rate_.set_guess(inner_->t(), x_, xd_);
+    const StepStatus status = inner_->step();
     if (status != StepStatus::ok) return status;
     // the last evaluation of an accepted step is the one at its end
     std::swap(x_, x_previous_);
@@ -241,30 +258,30 @@ StepStatus ReducedIntegrator::step() {
     if (!corrects_independent_) return status;
     // NOTE: the rate stays: it was taken at the entries put right, and these are put right to themselves
     rate_.take_independent(x_, y_);
-    return inner_.replace_state(y_, false);
+    return inner_->replace_state(y_, false);
 }
 
 bool ReducedIntegrator::retreat() {
     std::swap(x_, x_previous_);
     std::swap(xd_, xd_previous_);
-    return inner_.retreat();
+    return inner_->retreat();
 }
 
 bool ReducedIntegrator::dense(double t, std::span<double> x) {
-    return inner_.dense(t, y_) && rate_.complete(t, y_, x) == RateStatus::ok;
+    return inner_->dense(t, y_) && rate_.complete(t, y_, x) == RateStatus::ok;
 }
 
 // the guess of the next step is made of these
 bool ReducedIntegrator::checkpoint(Checkpoint& c) {
     c("reduced.x", x_);
     c("reduced.rate", xd_);
-    return inner_.checkpoint(c);
+    return inner_->checkpoint(c);
 }
 
 StepStatus ReducedIntegrator::replace_state(std::span<const double> x, bool rate_too) {
     std::copy(x.begin(), x.end(), x_.begin());
     rate_.take_independent(x, y_);
-    const StepStatus status = inner_.replace_state(y_, rate_too);
+    const StepStatus status = inner_->replace_state(y_, rate_too);
     if (rate_too && status == StepStatus::ok) keep_last_evaluation();
     return status;
 }

@@ -16,11 +16,13 @@
 // the determinant has changed its sign.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "sim/dormand_prince.hpp"
+#include "base/integrators.hpp"
 #include "sim/integrator.hpp"
 #include "sim/motion.hpp"
 #include "sim/motion_program.hpp"
@@ -37,6 +39,8 @@ public:
     [[nodiscard]] RateStatus start(double t, std::span<const double> x);
     // from the guess in x to the solution
     [[nodiscard]] RateStatus solve(double t, std::span<double> x);
+    // the least pivot of the last solution against that of the start
+    [[nodiscard]] double share() const { return share_; }
 
 private:
     double factor();
@@ -50,6 +54,7 @@ private:
     std::vector<double> lu_, step_, work_;
     std::vector<std::size_t> row_order_, column_order_;
     double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant
+    double share_ = 1;
     double moved_ = 0;        // largest relative change of an entry by the last correction
 };
 
@@ -69,6 +74,7 @@ public:
     [[nodiscard]] RateStatus complete(double t, std::span<const double> y, std::span<double> x);
     void take_independent(std::span<const double> x, std::span<double> y) const;
 
+    [[nodiscard]] double share() const { return std::min(position_.share(), velocity_.share()); }
     // of the last evaluation
     [[nodiscard]] std::span<const double> x() const { return x_; }
     [[nodiscard]] std::span<const double> xd() const { return xd_; }
@@ -87,8 +93,8 @@ private:
 // Integrates the independent entries and shows all of x.
 class ReducedIntegrator final : public Integrator {
 public:
-    // the motion has a reduction
-    ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, const IntegratorOptions& options);
+    // the motion has a reduction; the options are those of the whole state
+    ReducedIntegrator(const Motion& motion, FirstOrderSystem& whole, IntegratorKind kind, const IntegratorOptions& options);
 
     [[nodiscard]] StepStatus start(double t, std::span<const double> x, double t_end) override;
     [[nodiscard]] StepStatus step() override;
@@ -97,18 +103,19 @@ public:
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
     [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
 
-    [[nodiscard]] double t() const override { return inner_.t(); }
-    [[nodiscard]] double t_previous() const override { return inner_.t_previous(); }
-    [[nodiscard]] bool at_end() const override { return inner_.at_end(); }
+    [[nodiscard]] double t() const override { return inner_->t(); }
+    [[nodiscard]] double t_previous() const override { return inner_->t_previous(); }
+    [[nodiscard]] bool at_end() const override { return inner_->at_end(); }
     [[nodiscard]] std::span<const double> x() const override { return x_; }
-    [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_.rate_status(); }
-    [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_.statistics(); }
+    [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_->rate_status(); }
+    [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_->statistics(); }
+    [[nodiscard]] double dependent_share() const override { return rate_.share(); }
 
 private:
     void keep_last_evaluation();
 
     ReducedRate rate_;
-    DormandPrince inner_;
+    std::unique_ptr<Integrator> inner_;
     RateStatus start_ = RateStatus::ok;
     bool corrects_independent_;  // quaternions are integrated whole, and put right with the dependent entries
     std::vector<double> x_, xd_, x_previous_, xd_previous_;

@@ -1,16 +1,18 @@
-// See simulate.hpp. Order of one turn of the loop: step, project its end, watch the rows of A along it, write the rows inside it
-// (a failure of any of these takes the step back and shortens it), put the projected state in place, look for loss of rank, write
-// the row at the end.
+// See simulate.hpp. A run is a sequence of stretches, each with one motion. Order of one turn of a stretch's loop: step, project
+// its end, watch the rows of A along it, look for guards that pass through zero, write the rows inside it (a failure of any of
+// these takes the step back and shortens it), put the projected state in place, look for loss of rank, write the row at the end.
 #include "sim/simulate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_format.hpp"
-#include "sim/dormand_prince.hpp"
+#include "sim/guard_watch.hpp"
+#include "sim/make_integrator.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "sim/reduction.hpp"
@@ -27,6 +29,13 @@ constexpr double k_gross_inconsistency = 1e-3;
 constexpr double k_rows_follow = 1e-9;
 // steps after which the pace of the run is looked at
 constexpr std::size_t k_stall_window = 20'000;
+// steps that are on average this short against the longest one, half of the trials rejected, follow a jump and not a motion
+constexpr double k_crawl = 1e-5;
+// a partition whose share in the rows has come down to this is replaced while it still serves, if there is a better one
+constexpr double k_aging = 0.1;
+// so many switches within such a part of the run lead nowhere
+constexpr std::size_t k_chatter_window = 1000;
+constexpr double k_chatter = 1e-9;
 // changes of start values below this are round-off, not news
 constexpr double k_moved = 1e-12;
 
@@ -62,6 +71,7 @@ public:
     }
     [[nodiscard]] const EvalReport& report() const { return report_; }
     void limit_rank(std::size_t rank) { program_.limit_rank(rank); }
+    void set_parameter(std::size_t index, double value) { program_.set_parameter(index, value); }
 
 private:
     static bool finite(std::span<const double> values) {
@@ -136,6 +146,11 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
         if (!std::isfinite(t)) refuse("the time of a row", t, "finite");
     if (!(o.rtol >= 0) || !std::isfinite(o.rtol)) refuse("rtol", o.rtol, "zero or positive");
     if (!(o.atol > 0) || !std::isfinite(o.atol)) refuse("atol", o.atol, "positive");
+    if (info(o.integrator).fixed_step && !(o.step > 0 && std::isfinite(o.step))) refuse("the fixed step", o.step, "positive");
+    if (!o.atol_by_entry.empty() && o.atol_by_entry.size() != x0.size())
+        refuse("the number of absolute tolerances", static_cast<double>(o.atol_by_entry.size()), std::to_string(x0.size()));
+    for (const double atol : o.atol_by_entry)
+        if (!(atol > 0)) refuse("an absolute tolerance", atol, "positive");
     if (!(o.max_step >= 0)) refuse("the largest step", o.max_step, "zero (no bound) or positive");
     if (rows.count() > static_cast<double>(o.max_rows))
         refuse("the number of rows", rows.count(), "at most " + std::to_string(o.max_rows));
@@ -143,66 +158,85 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
 
 // all of x, or its independent entries where the motion says which
 std::unique_ptr<Integrator> make_integrator(const Motion& motion, FirstOrderSystem& rate, const SimulateOptions& options) {
-    const IntegratorOptions tolerances{options.rtol, options.atol, options.max_step, 0};
-    if (motion.reduction) return std::make_unique<ReducedIntegrator>(motion, rate, tolerances);
-    return std::make_unique<DormandPrince>(rate, tolerances);
+    const IntegratorOptions of_steps{options.rtol, options.atol, options.max_step,
+                                     info(options.integrator).fixed_step ? options.step : 0, options.atol_by_entry};
+    if (motion.reduction) return std::make_unique<ReducedIntegrator>(motion, rate, options.integrator, of_steps);
+    return make_integrator(options.integrator, rate, of_steps);
 }
 
-class Run {
+// what goes through all stretches of a run
+struct Journey {
+    const SimulateOptions& options;
+    const RowSink& sink;
+    const Progress& progress;
+    const Resumable& resumable;
+    Switching& switching;
+    RowTimes rows{options};
+    SimulateSummary summary{};
+    IntegratorStatistics before{};  // of the stretches that ended
+    bool begun = false;             // the first stretch has started
+};
+
+enum class Outcome { ended, switched };
+
+class Stretch {
 public:
-    Run(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
-        const Progress& progress, const Resumable& resumable)
-        : motion_(motion),
-          options_(options),
-          sink_(sink),
-          progress_(progress),
-          resumable_(resumable),
-          rows_(options),
-          rate_(motion),
-          owned_integrator_(make_integrator(motion, rate_, options)),
+    Stretch(Journey& journey, double t, std::span<const double> x)
+        : journey_(journey),
+          motion_(journey.switching.motion()),
+          options_(journey.options),
+          sink_(journey.sink),
+          progress_(journey.progress),
+          rows_(journey.rows),
+          t_begin_(t),
+          rate_(motion_),
+          owned_integrator_(make_integrator(motion_, rate_, options_)),
           integrator_(*owned_integrator_),
-          project_(options.project && !motion.reduction),
-          observe_(motion, motion.observe),
-          position_(motion, motion.position, Projector::Part::coordinates),
-          velocity_(motion, motion.velocity, Projector::Part::speeds),
-          watch_(motion, velocity_),
-          state_(x0.begin(), x0.end()) {
-        check(motion, x0, options, rows_);
-        state_.resize(motion.carried());
+          project_(options_.project && !motion_.reduction),
+          observe_(motion_, motion_.observe),
+          follow_(motion_, motion_.follow),
+          position_(motion_, motion_.position, Projector::Part::coordinates),
+          velocity_(motion_, motion_.velocity, Projector::Part::speeds),
+          watch_(motion_, velocity_),
+          guards_(motion_),
+          state_(x.begin(), x.end()),
+          summary_(journey.summary) {
+        state_.resize(motion_.carried());
         accepted_ = row_state_ = state_;
-        row_ = motion.observe.output("row");
+        row_ = motion_.observe.output("row");
         row_values_.resize(row_.end - row_.begin);
-        summary_.x_start.resize(x0.size());
-        summary_.x_end.resize(x0.size());
     }
 
-    SimulateSummary run() {
-        summary_.t_end = options_.t0;
-        if (start(state_) && restore()) loop();
-        if (integrator_.at_end() || summary_.rows == 0) return finish();
-        switch (summary_.reason) {
-            case EndReason::cancelled:
-            case EndReason::too_many_steps: save(); break;
-            default: break;
-        }
-        return finish();
+    Outcome run() {
+        switched_ = false;
+        const bool first = !std::exchange(journey_.begun, true);
+        if (first ? start(state_) && restore() : start_again(state_)) loop();
+        const bool stopped = summary_.reason == EndReason::cancelled || summary_.reason == EndReason::too_many_steps;
+        if (stopped && !integrator_.at_end() && summary_.rows > 0) save();
+        const IntegratorStatistics& s = integrator_.statistics();
+        journey_.before.steps += s.steps;
+        journey_.before.rejected += s.rejected;
+        journey_.before.evaluations += s.evaluations;
+        if (s.stiff_steps > 0 && summary_.stiff_steps == 0) summary_.stiff_from = s.stiff_from;
+        summary_.stiff_steps += s.stiff_steps;
+        return switched_ ? Outcome::switched : Outcome::ended;
     }
+
+    // where it ended
+    [[nodiscard]] double t() const { return t_switch_; }
+    [[nodiscard]] const std::vector<double>& x() const { return state_; }
 
 private:
-    SimulateSummary finish() {
-        const IntegratorStatistics& s = integrator_.statistics();
-        summary_.steps = s.steps;
-        summary_.rejected = s.rejected;
-        summary_.evaluations = s.evaluations;
-        return std::move(summary_);
-    }
-
     // what is remembered from one turn of the loop to the next; all else is found again by start()
     [[nodiscard]] bool checkpoint(Checkpoint& c) {
         c("state", state_);
         c("accepted", accepted_);
         c("stall.steps", stall_steps_);
+        c("stall.rejected", stall_rejected_);
         c("stall.t", stall_t_);
+        c("stall.longest_step", longest_step_);
+        c("share_asked", asked_share_);
+        c("damped_step", damped_step_);
         c("summary.t_end", summary_.t_end);
         c("summary.x_end", summary_.x_end);
         c("summary.rows", summary_.rows);
@@ -218,13 +252,15 @@ private:
         return integrator_.checkpoint(c);
     }
     bool restore() {
-        if (!resumable_.from) return true;
-        Checkpoint c = *resumable_.from;
+        if (!journey_.resumable.from) return true;
+        Checkpoint c = *journey_.resumable.from;
         return (checkpoint(c) && c.fits()) || stop(EndReason::wrong_checkpoint);
     }
+    // NOTE: what a run has switched to is no part of a checkpoint: such a run is resumed from before
     void save() {
+        if (t_begin_ != options_.t0 || !motion_.guards.empty()) return;
         Checkpoint c;
-        if (resumable_.save && checkpoint(c)) resumable_.save(c);
+        if (journey_.resumable.save && checkpoint(c)) journey_.resumable.save(c);
     }
 
     bool stop(EndReason reason) {
@@ -243,13 +279,31 @@ private:
         }
         summary_.x_start.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(motion_.states()));
         summary_.x_end = summary_.x_start;
+        summary_.t_end = t_begin_;
         if (!projected) return false;
         // rows that contradict the values held give way one for another: a held value that moved means there is no solution
         for (const std::size_t i : motion_.held)
             if (!(std::abs(x[i] - given[i]) <= k_moved * std::max(1.0, std::abs(given[i]))))
                 return stop(EndReason::start_has_no_solution);
-        const double t0 = options_.t0;
-        summary_.rank = velocity_rank_ = velocity_.measure(t0, x).evaluation.rank;
+        if (!set_out(x)) return false;
+        summary_.rank = std::max(velocity_rank_, rate_rank_);
+        if (!journey_.resumable.from) write_row(t_begin_, x);
+        return true;
+    }
+
+    // The state after a switch is on the constraints to the round-off of what made it.
+    bool start_again(std::vector<double>& x) {
+        if (position_.project(t_begin_, x, k_project_start).status != ProjectStatus::converged ||
+            velocity_.project(t_begin_, x, k_project_start).status != ProjectStatus::converged)
+            return stop(EndReason::projection_failed);
+        return set_out(x);
+    }
+
+    // the first rate of the stretch, and the measures that its later states are compared with
+    bool set_out(std::vector<double>& x) {
+        const double t0 = t_begin_;
+        velocity_rank_ = velocity_.measure(t0, x).evaluation.rank;
+        if (summary_.rank == 0) summary_.rank = velocity_rank_;
         if (const RowFinding found = watch_.start(t0, x); found.loss != RowLoss::none) return lose(found);
         if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
             return stop(rate_failure(integrator_.rate_status(), EndReason::start_not_finite));
@@ -258,20 +312,21 @@ private:
             return stop(rate_failure(status, EndReason::start_not_finite));
         std::copy(integrator_.x().begin(), integrator_.x().end(), x.begin());
         rate_rank_ = rate_.report().rank;
-        summary_.redundant |= rate_.report().redundant;
+        const bool news = !motion_.repeats_rows;
+        summary_.redundant |= news && rate_.report().redundant;
         note_pivot(t0, rate_.report().smallest_pivot);
-        if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict();
+        if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict(rate_.report());
         const ProjectReport velocity = velocity_.measure(t0, x);
-        summary_.rank = std::max(velocity_rank_, rate_rank_);
-        summary_.redundant |= velocity.evaluation.redundant;
+        summary_.redundant |= news && velocity.evaluation.redundant;
         note_pivot(t0, velocity.evaluation.smallest_pivot);
-        watch_pivots_ = summary_.smallest_pivot > 10 * k_least_pivot;
+        watch_pivots_ = std::min(rate_.report().smallest_pivot, velocity.evaluation.smallest_pivot) > 10 * k_least_pivot;
         if (rate_.report().redundant) rate_.limit_rank(rate_rank_);
         if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
         if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant)
             position_.limit_rank(position.rank);
         accepted_ = x;
-        if (!resumable_.from) write_row(t0, x);
+        remember(t0, x);
+        guards_.start(t0, x);
         return true;
     }
 
@@ -282,7 +337,7 @@ private:
         Projector position(motion_, motion_.for_start_position(), Projector::Part::coordinates);
         Projector velocity(motion_, motion_.for_start_velocity(), Projector::Part::speeds);
         for (Projector* projector : {&position, &velocity}) {
-            const ProjectReport report = projector->project(options_.t0, x, k_project_start);
+            const ProjectReport report = projector->project(t_begin_, x, k_project_start);
             summary_.projections += report.corrections;
             switch (report.status) {
                 case ProjectStatus::converged: break;
@@ -348,8 +403,8 @@ private:
         return found.loss != RowLoss::none ? lose(found) : stop(otherwise);
     }
 
-    bool contradict() {
-        summary_.constraint = constraint_of(motion_.rate_constraints, rate_.report().inconsistent_row);
+    bool contradict(const EvalReport& report) {
+        summary_.constraint = constraint_of(motion_.rate_constraints, report.inconsistent_row);
         return stop(EndReason::inconsistent_constraints);
     }
 
@@ -359,6 +414,7 @@ private:
     bool try_shorter() {
         const EvalReport at = velocity_.measure(integrator_.t(), integrator_.x()).evaluation;
         const RowFinding found = watch_.look(integrator_);
+        guards_.take_back();
         if (integrator_.retreat()) return true;
         if (found.loss != RowLoss::none) return lose(found);
         if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
@@ -368,13 +424,16 @@ private:
     bool loop() {
         while (!integrator_.at_end()) {
             if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
-            if (integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
+            if (journey_.before.steps + integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
             if (stalled()) return collapse(EndReason::step_too_small);
             switch (integrator_.step()) {
                 case StepStatus::ok: break;
                 case StepStatus::step_too_small: return collapse(EndReason::step_too_small);
-                case StepStatus::rate_failed: return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
+                case StepStatus::rate_failed:
+                    if (integrator_.rate_status() == RateStatus::partition && repartition()) return false;
+                    return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             }
+            end_report_ = rate_.report();
             const double t = integrator_.t();
             std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
             bool moved = false;
@@ -387,30 +446,100 @@ private:
                 if (!found.certain && matters(t) && integrator_.retreat()) continue;
                 return lose(found);
             }
+            if (!guards_.empty() && !pass_guards(t)) return false;
             if (!rows_inside(t)) {
                 if (try_shorter()) continue;
                 return false;
             }
             if (project_ && integrator_.replace_state(state_, moved) != StepStatus::ok)
                 return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
+            if (moved) end_report_ = rate_.report();
             if (!still_sound()) return false;
+            if (!damp(t)) return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
             watch_.accept(state_);
             std::copy(state_.begin(), state_.end(), accepted_.begin());
             reach(t, state_);
+            remember(t, state_);
             if (!row_at_step(t)) return false;
-            if (resumable_.due && !integrator_.at_end() && resumable_.due()) save();
+            if (journey_.resumable.due && !integrator_.at_end() && journey_.resumable.due()) save();
+            if (const double share = integrator_.dependent_share(); share < std::min(k_aging, 0.3 * asked_share_)) {
+                asked_share_ = share;
+                if (!integrator_.at_end() && repartition()) return false;
+            }
         }
         return true;
+    }
+
+    // What happens inside the last step, in order; false when the stretch ends there.
+    bool pass_guards(double t) {
+        double from = integrator_.t_previous();
+        while (guards_.look(integrator_, from)) {
+            from = guards_.t();
+            if (!rows_inside(from)) return true;  // the step is taken back, and what passed is found again
+            if (!integrator_.dense(from, row_state_)) return true;
+            if (project_ && !project(from, row_state_, nullptr)) return true;
+            if (from == t) std::copy(state_.begin(), state_.end(), row_state_.begin());
+            switch (journey_.switching.passed(from, row_state_, guards_.passed())) {
+                case Switching::Verdict::go_on: continue;
+                case Switching::Verdict::changed: return hand_over(from, row_state_);
+                case Switching::Verdict::stop:
+                    end_at(from);
+                    return stop(EndReason::event);
+                case Switching::Verdict::failed:
+                    end_at(from);
+                    return stop(EndReason::no_mode);
+            }
+        }
+        return true;
+    }
+
+    bool hand_over(double t, std::span<const double> x) {
+        reach(t, x);
+        std::copy(x.begin(), x.end(), state_.begin());
+        t_switch_ = t;
+        switched_ = true;
+        return false;
+    }
+
+    void end_at(double t) {
+        reach(t, row_state_);
+        write_row(t, row_state_);
+    }
+
+    // other independent entries, from the last accepted state; false where there are none better
+    bool repartition() {
+        const double t = integrator_.t();
+        if (t == t_begin_ || journey_.switching.worn(t, accepted_) != Switching::Verdict::changed) return false;
+        hand_over(t, accepted_);
+        return true;
+    }
+
+    // parameters that remember where the motion was
+    void remember(double t, std::span<const double> x) {
+        if (motion_.followed.empty()) return;
+        if (follow_.run(t, x).status != EvalStatus::ok) return;
+        const std::span<const double> values = follow_.output("follow");
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (!std::isfinite(values[i])) continue;
+            for (MotionProgram* program : {&observe_, &follow_}) program->set_parameter(motion_.followed[i], values[i]);
+            rate_.set_parameter(motion_.followed[i], values[i]);
+            guards_.set_parameter(motion_.followed[i], values[i]);
+        }
     }
 
     // A rate that jumps where the motion is drawn to (a corner of the constraint, say) lets every step through, each shorter than
     // the last. At such a pace the run would not end within its limit of steps: call it what it is, early.
     bool stalled() {
-        const std::size_t steps = integrator_.statistics().steps;
-        if (steps < stall_steps_ + k_stall_window) return false;
+        const IntegratorStatistics& s = integrator_.statistics();
+        longest_step_ = std::max(longest_step_, std::abs(integrator_.t() - integrator_.t_previous()));
+        if (s.steps < stall_steps_ + k_stall_window) return false;
         const double advanced = std::abs(integrator_.t() - stall_t_);
-        stall_steps_ = steps;
+        const std::size_t rejected = s.rejected - stall_rejected_;
+        stall_steps_ = s.steps;
+        stall_rejected_ = s.rejected;
         stall_t_ = integrator_.t();
+        // a jump that is crossed again and again: every step is tried several times, and all are short
+        if (rejected >= k_stall_window && advanced < k_stall_window * k_crawl * longest_step_) return true;
         return advanced * static_cast<double>(options_.max_steps) < k_stall_window * std::abs(options_.t1 - integrator_.t());
     }
 
@@ -433,10 +562,11 @@ private:
 
     // positions, then velocities; false when either fails
     bool project(double t, std::span<double> x, bool* moved) {
-        const ProjectReport position = position_.project(t, x, k_project_step);
+        const ProjectOptions& how = options_.correct_once ? k_correct_once : k_project_step;
+        const ProjectReport position = position_.project(t, x, how);
         summary_.projections += position.corrections;
         if (position.status != ProjectStatus::converged) return false;
-        const ProjectReport velocity = velocity_.project(t, x, k_project_step);
+        const ProjectReport velocity = velocity_.project(t, x, how);
         summary_.projections += velocity.corrections;
         if (moved != nullptr) {
             last_velocity_ = velocity.evaluation;
@@ -447,7 +577,7 @@ private:
 
     // at an accepted state: rows still independent, and not contradicting each other?
     bool still_sound() {
-        const EvalReport& rate = rate_.report();
+        const EvalReport& rate = end_report_;
         double pivot = rate.smallest_pivot;
         bool lost = rate.rank < rate_rank_;
         std::size_t constraint = constraint_of(motion_.rate_constraints, rate.weakest_row);
@@ -461,13 +591,30 @@ private:
         if (lost || (watch_pivots_ && pivot < k_least_pivot)) return lose(RowLoss::dependent, constraint);
         if (rate.status == EvalStatus::inconsistent_rows &&
             (project_ || motion_.reduction || rate.inconsistency > k_gross_inconsistency))
-            return contradict();
+            return contradict(end_report_);
         // rows that were redundant at the start had no part in the choice of dependent entries: do they still follow?
         if (motion_.reduction && summary_.redundant &&
             !(std::max(position_.measure(integrator_.t(), state_).scaled, velocity_.measure(integrator_.t(), state_).scaled) <
               k_rows_follow))
             return stop(EndReason::singular_partition);
         return true;
+    }
+
+    // Gains of Baumgarte's damping from the length of the steps: a double root at -1/h, which every explicit method follows. They
+    // are kept while the step is within a factor of two, and the rate is taken anew when they change.
+    bool damp(double t) {
+        if (!motion_.step_gains) return true;
+        const double h = std::abs(t - integrator_.t_previous());
+        if (h == 0 || (h < 2 * damped_step_ && 2 * h > damped_step_)) return true;
+        damped_step_ = h;
+        const std::size_t at = *motion_.step_gains;
+        const std::array<double, 3> gains = gains_of_step(h);
+        for (std::size_t k = 0; k < gains.size(); ++k) {
+            rate_.set_parameter(at + k, gains[k]);
+            observe_.set_parameter(at + k, gains[k]);
+            guards_.set_parameter(at + k, gains[k]);
+        }
+        return integrator_.replace_state(state_, true) == StepStatus::ok;
     }
 
     // rows strictly inside the last step, from the continuous extension; false when one can not be projected
@@ -515,29 +662,49 @@ private:
         sink_(t, row_values_);
     }
 
+    Journey& journey_;
     const Motion& motion_;
-    const SimulateOptions options_;
+    const SimulateOptions& options_;
     const RowSink& sink_;
     const Progress& progress_;
-    const Resumable& resumable_;
-    RowTimes rows_;
+    RowTimes& rows_;
+    const double t_begin_;
+    double t_switch_ = 0;
+    bool switched_ = false;
     MotionRate rate_;
     std::unique_ptr<Integrator> owned_integrator_;
     Integrator& integrator_;
     const bool project_;  // states along the run; a reduced state is on the constraints by itself
-    MotionProgram observe_;
+    MotionProgram observe_, follow_;
     OutputRange row_;
     Projector position_, velocity_;
     RowWatch watch_;
+    GuardWatch guards_;
     std::vector<double> state_;
     std::vector<double> accepted_;  // the last accepted state
     std::vector<double> row_state_, row_values_;
     EvalReport last_velocity_;
+    EvalReport end_report_;  // of the rate at the last step's end; looking inside a step may evaluate others
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
     bool watch_pivots_ = false;
-    std::size_t stall_steps_ = 0;
-    double stall_t_ = options_.t0;
-    SimulateSummary summary_;
+    std::size_t stall_steps_ = 0, stall_rejected_ = 0;
+    double longest_step_ = 0;
+    double asked_share_ = 1;  // of the dependent entries, when another partition was last asked for
+    double stall_t_ = t_begin_;
+    double damped_step_ = 0;  // what the gains were chosen for
+    SimulateSummary& summary_;
+};
+
+// one motion all along
+class Unswitched final : public Switching {
+public:
+    explicit Unswitched(const Motion& motion) : motion_(motion) {}
+    [[nodiscard]] const Motion& motion() const override { return motion_; }
+    [[nodiscard]] Verdict passed(double, std::span<double>, std::span<const std::size_t>) override { return Verdict::stop; }
+    [[nodiscard]] Verdict worn(double, std::span<const double>) override { return Verdict::failed; }
+
+private:
+    const Motion& motion_;
 };
 
 }  // namespace
@@ -545,6 +712,9 @@ private:
 std::string_view name(EndReason reason) {
     switch (reason) {
         case EndReason::finished: return "finished";
+        case EndReason::event: return "event";
+        case EndReason::no_mode: return "no_mode";
+        case EndReason::chatter: return "chatter";
         case EndReason::start_has_no_solution: return "start_has_no_solution";
         case EndReason::start_not_finite: return "start_not_finite";
         case EndReason::not_finite: return "not_finite";
@@ -565,9 +735,37 @@ std::string_view name(EndReason reason) {
     return "unknown";
 }
 
+SimulateSummary simulate(Switching& switching, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
+                         const Progress& progress, const Resumable& resumable) {
+    Journey journey{options, sink, progress, resumable, switching};
+    check(switching.motion(), x0, options, journey.rows);
+    std::vector<double> x(x0.begin(), x0.end());
+    double t = options.t0, t_watched = t;
+    journey.summary.t_end = t;
+    for (std::size_t switches = 1;; ++switches) {
+        Stretch stretch(journey, t, x);
+        if (stretch.run() == Outcome::ended) break;
+        t = stretch.t();
+        x = stretch.x();
+        if (switches % k_chatter_window == 0) {
+            if (std::abs(t - t_watched) <= k_chatter * std::abs(options.t1 - options.t0)) {
+                journey.summary.reason = EndReason::chatter;
+                break;
+            }
+            t_watched = t;
+        }
+    }
+    SimulateSummary& summary = journey.summary;
+    summary.steps = journey.before.steps;
+    summary.rejected = journey.before.rejected;
+    summary.evaluations = journey.before.evaluations;
+    return std::move(summary);
+}
+
 SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options, const RowSink& sink,
                          const Progress& progress, const Resumable& resumable) {
-    return Run(motion, x0, options, sink, progress, resumable).run();
+    Unswitched unswitched(motion);
+    return simulate(unswitched, x0, options, sink, progress, resumable);
 }
 
 }  // namespace appell

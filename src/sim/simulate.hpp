@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/integrators.hpp"
 #include "sim/checkpoint.hpp"
 #include "sim/motion.hpp"
 #include "sim/row_watch.hpp"
+#include "sim/switching.hpp"
 
 namespace appell {
 
@@ -23,14 +25,21 @@ struct SimulateOptions {
     double every = 0;
     std::vector<double> at;
     double rtol = 1e-7, atol = 1e-8;
-    bool project = true;
+    bool project = true;        // corrects states that have drifted:
+    bool correct_once = false;  // by one correction of each level after a step, not down to round-off
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
-    double max_step = 0;  // 0: no bound
+    IntegratorKind integrator = IntegratorKind::dopri5;
+    double step = 0;                         // of integrators with a fixed step
+    double max_step = 0;                     // 0: no bound
+    std::vector<double> atol_by_entry = {};  // in place of atol, one for each entry of x
 };
 
 enum class EndReason {
     finished,
+    event,    // one that says stop
+    no_mode,  // what happened leaves no motion that is consistent with contacts and friction
+    chatter,  // events without end while time stands still
     start_has_no_solution,  // Newton's iteration found no consistent state near the start values
     start_not_finite,
     not_finite,                // a rate that is not finite, however short the step
@@ -60,6 +69,8 @@ struct SimulateSummary {
     EndReason reason = EndReason::finished;
     double t_end = 0;  // of the last accepted state, or of the last row where that is later
     std::size_t steps = 0, rejected = 0, evaluations = 0;
+    std::size_t stiff_steps = 0;  // kept short by stability, by the judgement of an explicit integrator
+    double stiff_from = 0;        // when it first found so
     std::size_t projections = 0;  // Newton corrections applied
     std::size_t rows = 0;
     // largest over all rows written
@@ -93,6 +104,9 @@ struct Resumable {
 
 // Throws Error for options or start values outside their rules.
 [[nodiscard]] SimulateSummary simulate(const Motion& motion, std::span<const double> x0, const SimulateOptions& options,
+                                       const RowSink& sink, const Progress& progress = {}, const Resumable& resumable = {});
+// The same with a motion that may be another one after each event.
+[[nodiscard]] SimulateSummary simulate(Switching& switching, std::span<const double> x0, const SimulateOptions& options,
                                        const RowSink& sink, const Progress& progress = {}, const Resumable& resumable = {});
 
 }  // namespace appell

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/integrators.hpp"
+
 namespace appell {
 namespace {
 
@@ -325,6 +327,32 @@ TEST_F(Cli, OptionsReplaceThePlan) {
         EXPECT_EQ(call("run " + model("simple_pendulum") + wrong).code, 2) << wrong;
     for (const char* formulation : {"minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell", "voronec"})
         EXPECT_EQ(call("run " + model("perpendicular_pucks") + " --out f --formulation " + formulation).code, 0) << formulation;
+}
+
+TEST_F(Cli, EveryIntegratorRuns) {
+    const std::string command = "run " + model("sliding_particle") + " --until 1 --out o --integrator ";
+    double end = 0;
+    for (const IntegratorInfo& row : integrator_table())
+        for (const char* formulation : {"multipliers", "minimal"}) {
+            const std::string name(row.name);
+            const Outcome run = call(command + name + (row.fixed_step ? " --step 0.001" : "") + " --formulation " + formulation);
+            ASSERT_EQ(run.code, 0) << name << run.out;
+            const auto summary = nlohmann::json::parse(read("o/summary.json"));
+            EXPECT_EQ(summary["options"]["integrator"], name);
+            EXPECT_EQ(summary["options"].contains("step"), row.fixed_step);
+            EXPECT_EQ(summary["options"].contains("rtol"), !row.fixed_step);
+            const std::string table = read("o/trajectory.csv"), last = table.substr(table.rfind('\n', table.size() - 2) + 1);
+            const double x = std::stod(last.substr(last.find(',') + 1));
+            if (end == 0) end = x;
+            EXPECT_NEAR(x, end, row.order == 0 ? 1e-7 : 1e-8) << name;  // of rtol 1e-9
+        }
+    expect_problem(command + "rk4", "E0815");
+    expect_problem(command + "dopri5 --step 0.1", "E0815");
+    expect_problem(command + "rk4 --step 0.1 --max-step 1", "E0815");
+    // the model's step is left aside by an integrator that has none
+    write("m.appell", "system m\ncoord x = 0 m\nparticle P mass 1 kg at O + x*N.x\nrun for 1 s integrator rk4 step 0.1 s\n");
+    EXPECT_EQ(call("run m.appell --out o --integrator dop853 --max-step 0.01").code, 0);
+    EXPECT_GE(nlohmann::json::parse(read("o/summary.json"))["steps"]["accepted"], 99);
 }
 
 TEST_F(Cli, LinearizePrintsTheStateTheEquationsAndTheEigenvalues) {

@@ -149,6 +149,8 @@ std::vector<BadModel> bad_models() {
     add("E0405", 3, 17, with("speed u = x_'\npoint A at O + (u*1 s)*N.x"));
     add("E0405", 3, 16, with("constraint c: x_ = 1 m\nforce on P_ = (lambda(c))*N.x"));
     add("E0406", 2, 9, with("run for -1 s"));
+    add("E0406", 2, 37, with("run stabilize baumgarte, gains (-1, 2)"));
+    add("E0406", 2, 16, with("tolerance x_ = -1 m"));
     add("E0406", 2, 11, with("param m = log(0)"));
     add("E0406", 2, 12, with("param m = 1/0"));
     add("E0407", 3, 9, with("param m = 1\nlet a = m'"));
@@ -169,15 +171,16 @@ std::vector<BadModel> bad_models() {
     add("E0507", 2, 1, with("for i in 1..100\n  param p[i] = 1\nend"), limited([](Limits& l) { l.family_size = 50; }));
     add("E0507", 2, 9, with("let a = sum(i in 1..100: i)"), limited([](Limits& l) { l.family_size = 50; }));
     add("E0508", 2, 17, with("run formulation kane"));
-    add("E0508", 2, 16, with("run integrator rk4"));
+    add("E0508", 2, 16, with("run integrator euler"));
     add("E0509", 3, 32, with("coord e0, e1, e2\nframe B from N quaternion (e0, e0, e1, e2)"));
     add("E0509", 3, 28, with("coord e0, e1, e2\nframe B from N quaternion (1, e0, e1, e2)"));
     add("E0510", 2, 7, with("start x_ = 1 m"));
     add("E0511", 2, 31, with("frame B from N rotate 1 about (0, 0, 0)"));
     add("W0501", 2, 40, with("body B frame N mass 1 center O inertia (1, 1, 3)"));
     add("N0501", 2, 1, with("for i in 1..0\n  param p[i] = 1\nend"));
-    // not supported yet
-    add("E0901", 2, 1, with("event e: x_ falling => set u = 1, report"));
+    // contacts and friction
+    add("E0726", 2, 15, with("constraint c: x_' >= 0"));
+    add("E0727", 3, 25, with("constraint c: x_ >= 0\nnonideal c: friction on P_ = 1"));
     add("E0902", 2, 15, with("force on P_ = acc(P_)"));
     add("E0902", 2, 16, with("force on P_ = (x_'')*N.x"));
     // laws, actuators, claims

@@ -156,11 +156,22 @@ std::vector<BadModel> bad_models() {
     add(Code::W0813, particle("constraint a: x' = 0\nconstraint b: 2*x' = 0"));
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;
+    add(Code::E0841, particle("constraint floor: dot(pos(P), N.y) >= 1 m\nrun for 1 s"));
+    add(Code::E0842, particle("constraint c: x = 5 m initially off\nevent e: t - 0.5 s => enforce c\nrun for 1 s")).keeps_rows = true;
+    add(Code::E0843, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows = true;
+    add(Code::N0844, particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s")).keeps_rows = true;
     // without stabilization the circle is left, and its force does work that no ledger has
     add(Code::W0823,
         particle("gravity -g*N.y\nconstraint c: x^2 + y^2 = 1\nrun for 300 s, rtol 1e-5, atol 1e-5, stabilize none"));
     // the forces of the potential are finite at the start, its change with time is not
     add(Code::W0823, particle("potential (1 J)*((x/(1 m))^2 + sqrt(t/(1 s)))\nrun for 1 s"));
+    add(Code::E0815, particle("run for 10 s, integrator rk4"));
+    add(Code::E0815, particle("run for 10 s, step 0.1 s"));
+    add(Code::E0815, particle("run for 10 s, integrator merson, step 0.1 s, max_step 1 s"));
+    add(Code::E0815, particle("speed u = x' + y', v = y'\ntolerance x' = 1e-3\nrun for 1 s")).place = "x'";
+    add(Code::E0815, particle("run for 1 s, stabilize project, gains (-1)"));
+    add(Code::E0815, particle("constraint c: x' = y'\nrun for 1 s, formulation voronec, stabilize baumgarte"));
+    add(Code::W0831, particle("force on P = -2e4*vel(P) + N.x\nrun for 1 s, rtol 1e-6, atol 1e-6")).keeps_rows = true;
     add(Code::E0820, particle("constraint c: x'*y' = 1\nstart x' = 1, y' = 1\nrun for 1 s, formulation chaplygin"));
     // x' depends at the start, and from t = 1 on the constraint says nothing about it
     add(Code::E0817, particle("constraint c: max(1 - t, 0)*x' + min(t, 1)*y' = 0\nrun for 2 s, formulation voronec")).keeps_rows =

@@ -39,10 +39,13 @@ using test::build_motion;
 using test::HandModel;
 
 // what the step loop allocates between the first call of progress and the last; rows and projections are part of it
-std::size_t allocations_in_loop(const Motion& motion, const std::vector<double>& x0, double t1) {
+std::size_t allocations_in_loop(const Motion& motion, const std::vector<double>& x0, double t1,
+                                IntegratorKind integrator = IntegratorKind::dopri5) {
     SimulateOptions options;
     options.t1 = t1;
     options.every = 0.01;
+    options.integrator = integrator;
+    options.step = 0.007;
     std::size_t first = 0, last = 0, calls = 0;
     const SimulateSummary s = simulate(
         motion, x0, options, [](double, std::span<const double>) {},

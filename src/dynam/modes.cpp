@@ -1,0 +1,51 @@
+#include "dynam/modes.hpp"
+
+#include "dynam/nonideal.hpp"
+
+namespace appell {
+
+NodeId sliding_force(const ConstrainedDynamics& d, std::size_t index) {
+    Graph& g = d.graph();
+    const Model& m = *d.model;
+    const Friction& friction = m.frictions[index];
+    const NodeId speed = g.make(Op::Sqrt, g.dot(friction.slip, friction.slip));
+    if (d.slip_directions.empty()) return g.vscale(g.neg(g.div(friction.bound, speed)), friction.slip);
+    NodeId last = g.vector_zero();
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        last = g.vadd(last,
+                      g.vscale(g.symbol_node(d.slip_directions[index][axis]), m.frame(Model::newtonian()).basis[axis]));
+    // the floor only keeps 0/0 away
+    const NodeId over = g.div(g.make(Op::Sign, g.dot(friction.slip, last)), g.make(Op::Max, speed, g.constant(1e-300)));
+    const NodeId moving = g.make(Op::Less, g.constant(0), speed);
+    const NodeId direction = g.vadd(g.vscale(over, friction.slip), g.vscale(g.sub(g.constant(1), moving), last));
+    return g.vscale(g.neg(friction.bound), direction);
+}
+
+bool slides(const ConstrainedDynamics& d, std::size_t index) {
+    const Friction& friction = d.model->frictions[index];
+    return d.off.empty() || (!d.off[friction.constraint] && d.off[friction.stick]);
+}
+
+Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
+                                    std::vector<std::array<SymbolId, 3>> directions) {
+    Result<ConstrainedDynamics> result;
+    std::vector<bool> kept;
+    for (const ConstraintRow& row : whole.rows) kept.push_back(!off[row.constraint]);
+    ConstrainedDynamics d = with_rows(whole, kept);
+    d.off = std::move(off);
+    d.slip_directions = std::move(directions);
+    d.C.clear();
+    d.C_of_ideal = d.C_of_reaction = false;
+    d.actuators.clear();
+    derive_nonideal(d, result.diagnostics);
+    if (!result.diagnostics.has_errors()) result.value = std::move(d);
+    return result;
+}
+
+std::vector<bool> off_at_start(const Model& model) {
+    std::vector<bool> off;
+    for (const Constraint& c : model.constraints) off.push_back(c.unilateral || c.off_at_start);
+    return off;
+}
+
+}  // namespace appell

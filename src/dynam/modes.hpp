@@ -1,0 +1,28 @@
+// Modes: which constraints are on. Contacts open and close, friction sticks (which is a constraint, slip = 0) or slides (which is
+// a law), events drop constraints and enforce them. The rows of all of them are derived once; the dynamics of a mode has the rows
+// that are on and the laws that belong to them.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "dynam/constrained_dynamics.hpp"
+
+namespace appell {
+
+// The force of friction while it slides, on the place it acts on: -bound times the direction of the slip. With symbols of the
+// direction slid in last, d, the direction is unit(slip) with the sign that keeps it on the side of d, and d itself at rest: it
+// goes smoothly through zero slip, so that the instant can be found, and it leaves rest the way the rest was lost.
+[[nodiscard]] NodeId sliding_force(const ConstrainedDynamics& dynamics, std::size_t friction);
+
+// whether a friction slides in this mode: its constraint is on, and it does not stick
+[[nodiscard]] bool slides(const ConstrainedDynamics& dynamics, std::size_t friction);
+
+// The dynamics of a mode. `directions`: of every friction; empty for the law as the user wrote it.
+[[nodiscard]] Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
+                                                  std::vector<std::array<SymbolId, 3>> directions = {});
+
+// what is off before anything is known about the state: contacts open, frictions sliding
+[[nodiscard]] std::vector<bool> off_at_start(const Model& model);
+
+}  // namespace appell

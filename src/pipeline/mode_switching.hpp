@@ -1,0 +1,104 @@
+// The modes of a motion during a run: contacts that open and close, friction that sticks and slides, constraints that events drop
+// and enforce, and the partition of `minimal`, chosen anew where it wears out. Each mode is lowered when it is first needed.
+//
+// At an instant a mode is consistent when no closed contact pulls, no open one is pressed shut, no friction that sticks needs more
+// force than its bound, and no friction slides against the direction its law was taken for. After an event modes are changed one
+// element at a time until that is so (settle); a mode that comes back means that there is none, which is Painleve's paradox.
+//
+// An impact closes a gap: u+ - u- = M^-1 A' p over all rows that are on, with the rate of each closed gap reversed times its
+// coefficient of restitution (Newton), and without impulses of friction. Contacts that would have to pull are left open. A bounce
+// lower than the tolerance of the run is no bounce: the contact stays closed, which ends the endless series of a bouncing ball.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "dynam/constrained_dynamics.hpp"
+#include "pipeline/lower_motion.hpp"
+#include "report/run_record.hpp"
+#include "sim/motion_program.hpp"
+#include "sim/simulate.hpp"
+
+namespace appell {
+
+class ModeSwitching final : public Switching {
+public:
+    // `whole`: with the rows of all constraints
+    ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, double atol, Diagnostics& diagnostics);
+    ~ModeSwitching() override;
+
+    // The mode of the start values; false with the reason among the diagnostics.
+    [[nodiscard]] bool begin();
+
+    [[nodiscard]] const Motion& motion() const override;
+    [[nodiscard]] Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards) override;
+    [[nodiscard]] Verdict worn(double t, std::span<const double> x) override;
+
+    [[nodiscard]] const LoweredMotion& lowered() const;          // of the current mode
+    [[nodiscard]] const ConstrainedDynamics& dynamics() const;   // likewise
+    [[nodiscard]] const std::vector<bool>& off() const { return off_; }
+    [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
+    // after `failed`: why, as a sentence
+    [[nodiscard]] const std::string& failure() const { return failure_; }
+    // "floor closed, floor sticks"; empty when nothing is switched
+    [[nodiscard]] std::string describe() const;
+
+private:
+    struct Mode;
+    struct GuardMeaning {
+        enum class What { closes, opens, stops, slips, event } what;
+        std::size_t index;  // contact, friction or event
+    };
+
+    Mode* mode(std::span<const double> x);
+    std::unique_ptr<Mode> make_mode(std::span<const double> x);
+    void set_directions(Mode& mode);
+    bool inspect(double t, std::span<const double> x);
+    bool project(double t, std::span<double> x, bool from_start);
+    bool settle(double t, std::span<double> x);
+    bool impact(double t, std::span<double> x, std::vector<std::size_t> closing);
+    void begin_friction(std::size_t constraint);
+    void open(std::size_t contact);
+    void slide(std::size_t friction, const std::array<double, 3>& direction);
+    bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
+    [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
+    double energy(double t, std::span<const double> x);
+    void record(double t, std::string what, std::span<const double> x);
+    bool fail(std::string why) {
+        failure_ = std::move(why);
+        return false;
+    }
+
+    const ConstrainedDynamics& whole_;
+    const Model& m_;
+    Graph& g_;
+    LowerMotionOptions options_;
+    double atol_;
+    Diagnostics& diagnostics_;
+    std::vector<std::size_t> contacts_;                      // constraints
+    std::vector<std::size_t> contact_row_;                   // their rows in `whole`
+    std::vector<std::array<SymbolId, 3>> direction_symbols_;  // by friction
+    std::vector<std::array<double, 3>> direction_;           // it slides in, or slid in last
+    std::vector<std::vector<std::size_t>> set_places_;       // by event and set, in x
+    std::vector<bool> off_;                                  // by constraint
+    std::map<std::vector<bool>, std::unique_ptr<Mode>> modes_;
+    std::vector<std::unique_ptr<Mode>> retired_;
+    Mode* now_ = nullptr;
+    std::vector<double> x_start_;
+    double speed_noise_ = 0, gap_noise_ = 0;
+    // of the last inspection: by contact, by friction
+    std::vector<double> gap_, gap_rate_, gap_acceleration_, push_, bound_, static_bound_;
+    std::vector<std::array<double, 3>> slip_, slip_acceleration_, friction_;
+    double largest_push_ = 0;
+    Program energy_program_;
+    std::optional<MotionProgram> energy_;
+    std::vector<RunEvent> events_;
+    std::string failure_;
+};
+
+}  // namespace appell

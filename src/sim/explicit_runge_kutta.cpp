@@ -1,0 +1,277 @@
+// See explicit_runge_kutta.hpp.
+#include "sim/explicit_runge_kutta.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace appell {
+
+namespace {
+
+constexpr double k_safety = 0.9;
+
+}  // namespace
+
+ExplicitRungeKutta::ExplicitRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control)
+    : system_(system),
+      controlled_(system.controlled()),
+      options_(options),
+      control_(control),
+      atol_(controlled_, options.atol) {
+    for (std::vector<double>* v :
+         {&x_, &x_previous_, &trial_, &rate_, &rate_previous_, &rate_trial_, &reached_, &reached_rate_, &last_stage_})
+        v->resize(system.size());
+    if (!options.atol_by_entry.empty()) {
+        if (options.atol_by_entry.size() != controlled_) throw Error("as many absolute tolerances as controlled entries of the state");
+        atol_ = options.atol_by_entry;
+    }
+    atol_.resize(controlled_);
+    counted_ = static_cast<std::size_t>(std::count_if(atol_.begin(), atol_.end(), [](double a) { return std::isfinite(a); }));
+}
+
+bool ExplicitRungeKutta::evaluate(double t, const std::vector<double>& x, std::vector<double>& xd) {
+    ++statistics_.evaluations;
+    rate_status_ = system_.rate(t, x, xd);
+    return rate_status_ == RateStatus::ok;
+}
+
+StepStatus ExplicitRungeKutta::start(double t, std::span<const double> x, double t_end) {
+    std::copy(x.begin(), x.end(), x_.begin());
+    std::copy(x.begin(), x.end(), x_previous_.begin());
+    t_ = t_previous_ = t_start_ = t;
+    t_end_ = t_end;
+    direction_ = t_end < t ? -1 : 1;
+    previous_error_ = 1e-4;
+    multiple_ = multiple_before_ = 0;
+    rejected_ = dense_ready_ = replaced_ = false;
+    at_the_bound_ = below_it_ = 0;
+    if (!evaluate(t_, x_, rate_)) return StepStatus::rate_failed;
+    h_ = fixed() ? direction_ * options_.fixed_step : first_step();
+    rate_status_ = RateStatus::ok;
+    return StepStatus::ok;
+}
+
+double ExplicitRungeKutta::weighted_norm(const std::vector<double>& v) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < controlled_; ++i) {
+        const double e = v[i] / (atol_[i] + options_.rtol * std::abs(x_[i]));
+        sum += e * e;
+    }
+    return counted_ == 0 ? 0 : std::sqrt(sum / static_cast<double>(counted_));
+}
+
+// a step for which an Euler step and the change of the rate along it look harmless
+double ExplicitRungeKutta::first_step() {
+    const double reach = std::abs(t_end_ - t_), bound = options_.max_step > 0 ? std::min(options_.max_step, reach) : reach;
+    const double size = weighted_norm(x_), speed = weighted_norm(rate_);
+    double h0 = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
+    h0 = std::min(h0, bound);
+    double bend = 0;
+    for (int attempt = 0; attempt < 8; ++attempt, h0 /= 8) {
+        for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + direction_ * h0 * rate_[i];
+        if (!evaluate(t_ + direction_ * h0, trial_, rate_trial_)) continue;
+        for (std::size_t i = 0; i < x_.size(); ++i) rate_trial_[i] -= rate_[i];
+        bend = weighted_norm(rate_trial_) / h0;
+        break;
+    }
+    const double worst = std::max(speed, bend);
+    const double h1 = worst <= 1e-15 ? std::max(1e-6, h0 * 1e-3) : std::pow(0.01 / worst, 1.0 / control_.order);
+    return direction_ * std::min({100 * h0, h1, bound});
+}
+
+double ExplicitRungeKutta::least_step() const {
+    // NOTE: relative to t; the share of the whole span stands in where t itself is zero
+    return 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_), 1e-6 * std::abs(t_end_ - t_));
+}
+
+// Where a step must end at the latest. Multiples of a fixed step are products, so that they are the times of rows that are
+// wanted there.
+double ExplicitRungeKutta::next_stop() const {
+    if (!fixed()) return t_end_;
+    const double next = t_start_ + direction_ * ((multiple_ + 1) * options_.fixed_step);
+    return direction_ * (t_end_ - next) < 0.01 * options_.fixed_step ? t_end_ : next;
+}
+
+StepStatus ExplicitRungeKutta::step() {
+    RateStatus failure = RateStatus::ok;
+    const double stop = next_stop();
+    for (;;) {
+        if (!fixed() && options_.max_step > 0 && std::abs(h_) > options_.max_step) h_ = direction_ * options_.max_step;
+        double h = h_;
+        if (!(std::abs(h) >= least_step())) {
+            rate_status_ = failure;
+            return failure == RateStatus::ok ? StepStatus::step_too_small : StepStatus::rate_failed;
+        }
+        // NOTE: a step that would almost reach the stop goes there, so that no sliver is left
+        const double left = stop - t_;
+        double t_new = t_ + h;
+        if (std::abs(left) <= 1.01 * std::abs(h)) {
+            h = left;
+            t_new = stop;
+        }
+        const auto reject = [&](double shorter) {
+            h_ = shorter;
+            rejected_ = true;
+            ++statistics_.rejected;
+        };
+        if (!stages(h, t_new) || (control_.end_rate_in_error && !evaluate(t_new, trial_, rate_trial_))) {
+            failure = rate_status_;
+            reject(h / 4);
+            continue;
+        }
+        double next = h_;
+        const double error = fixed() ? 0 : error_norm(h);
+        if (!fixed()) {
+            const double raw = std::pow(error, control_.alpha);
+            if (!(error <= 1)) {
+                failure = RateStatus::ok;
+                reject(std::isfinite(error) ? h / std::min(control_.most_shrink, raw / k_safety) : h / control_.most_shrink);
+                continue;
+            }
+            double shrink = control_.beta == 0 ? raw / k_safety : raw / std::pow(previous_error_, control_.beta) / k_safety;
+            shrink = std::clamp(shrink, 1 / control_.most_growth, control_.most_shrink);
+            if (rejected_) shrink = std::max(shrink, 1.0);
+            next = h / shrink;
+        }
+        if (!control_.end_rate_in_error && !evaluate(t_new, trial_, rate_trial_)) {
+            failure = rate_status_;
+            reject(h / 4);
+            continue;
+        }
+        previous_error_ = std::max(error, 1e-4);
+        if (!fixed()) look_for_stiffness(h, t_new);
+        rejected_ = false;
+        multiple_before_ = multiple_;
+        if (fixed() && t_new == stop) {
+            ++multiple_;
+            next = direction_ * options_.fixed_step;
+        }
+        h_ = next;
+        std::swap(x_previous_, x_);
+        std::swap(x_, trial_);
+        std::swap(rate_previous_, rate_);
+        std::swap(rate_, rate_trial_);
+        t_previous_ = t_;
+        t_ = t_new;
+        h_done_ = h;
+        dense_ready_ = replaced_ = false;
+        ++statistics_.steps;
+        return StepStatus::ok;
+    }
+}
+
+// Two states at the end of the step, the last stage and the new one, and their rates: how much the rates differ for how much the
+// states do estimates the fastest decay |lambda|. Where h |lambda| stays at the bound of stability it is stability that limits
+// the step (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.2; fifteen such steps, without six others in a row,
+// as in DOPRI5).
+void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
+    const std::vector<double>& last_rate = last_stage_rate();
+    const double rates = mean_square([&](std::size_t i) { return rate_trial_[i] - last_rate[i]; });
+    const double states = mean_square([&](std::size_t i) { return trial_[i] - last_stage_[i]; });
+    constexpr std::size_t k_enough = 15, k_others = 6;
+    if (states > 0 && h * h * rates > control_.stability * control_.stability * states) {
+        below_it_ = 0;
+        if (++at_the_bound_ == k_enough && statistics_.stiff_steps == 0) statistics_.stiff_from = t_new;
+    } else if (++below_it_ == k_others) {
+        at_the_bound_ = 0;
+    }
+    if (at_the_bound_ >= k_enough) ++statistics_.stiff_steps;
+}
+
+bool ExplicitRungeKutta::retreat() {
+    std::swap(x_, x_previous_);
+    std::swap(rate_, rate_previous_);
+    t_ = t_previous_;
+    multiple_ = multiple_before_;
+    h_ = h_done_ / 4;
+    rejected_ = true;
+    dense_ready_ = replaced_ = false;
+    --statistics_.steps;
+    ++statistics_.rejected;
+    return std::abs(h_) >= least_step();
+}
+
+bool ExplicitRungeKutta::checkpoint(Checkpoint& c) {
+    c("integrator.t_start", t_start_);
+    c("integrator.t", t_);
+    c("integrator.x", x_);
+    c("integrator.rate", rate_);  // not always that of x, which may have been put right at round-off since
+    c("integrator.step", h_);
+    c("integrator.error", previous_error_);
+    c("integrator.multiple", multiple_);
+    c("integrator.multiple_before", multiple_before_);
+    c("integrator.at_the_bound", at_the_bound_);
+    c("integrator.below_it", below_it_);
+    c("integrator.rejected", rejected_);
+    c("integrator.steps_taken", statistics_.steps);
+    c("integrator.steps_rejected", statistics_.rejected);
+    c("integrator.evaluations", statistics_.evaluations);
+    c("integrator.stiff_steps", statistics_.stiff_steps);
+    c("integrator.stiff_from", statistics_.stiff_from);
+    if (c.restoring()) {
+        t_previous_ = t_;
+        dense_ready_ = replaced_ = false;
+    }
+    return true;
+}
+
+bool ExplicitRungeKutta::dense(double t, std::span<double> x) {
+    if (t_ == t_previous_) {
+        std::copy(x_.begin(), x_.end(), x.begin());
+        return true;
+    }
+    if (!dense_ready_ && !prepare_dense(h_done_)) return false;
+    dense_ready_ = true;
+    interpolate((t - t_previous_) / h_done_, x);
+    return true;
+}
+
+StepStatus ExplicitRungeKutta::replace_state(std::span<const double> x, bool rate_too) {
+    // the extension belongs to the step as it was taken
+    if (!dense_ready_ && !replaced_) {
+        std::copy(x_.begin(), x_.end(), reached_.begin());
+        std::copy(rate_.begin(), rate_.end(), reached_rate_.begin());
+        replaced_ = true;
+    }
+    std::copy(x.begin(), x.end(), x_.begin());
+    if (rate_too && !evaluate(t_, x_, rate_)) return StepStatus::rate_failed;
+    return StepStatus::ok;
+}
+
+// ---------------------------------------------------------------- the quartic
+
+QuarticExtension::QuarticExtension(std::size_t size) {
+    for (std::vector<double>* v : {&x0_, &change_, &bend_, &twist_, &fourth_, &at_place_, &rate_}) v->resize(size);
+}
+
+// x0 + s (change + r (bend + s twist)) + (s r)^2 fourth, where r = 1 - s
+void QuarticExtension::cubic(double h, std::span<const double> x0, std::span<const double> rate0, std::span<const double> x1,
+                             std::span<const double> rate1) {
+    for (std::size_t i = 0; i < x0.size(); ++i) {
+        x0_[i] = x0[i];
+        change_[i] = x1[i] - x0[i];
+        bend_[i] = h * rate0[i] - change_[i];
+        twist_[i] = change_[i] - h * rate1[i] - bend_[i];
+        fourth_[i] = 0;
+    }
+    evaluate(k_place, at_place_);
+}
+
+void QuarticExtension::quartic(double h, std::span<const double> rate_at_place) {
+    constexpr double s = k_place, r = 1 - s;
+    for (std::size_t i = 0; i < x0_.size(); ++i) {
+        const double slope = change_[i] + (r - s) * bend_[i] + s * (2 * r - s) * twist_[i];
+        fourth_[i] = (h * rate_at_place[i] - slope) / k_slope;
+    }
+}
+
+void QuarticExtension::evaluate(double share, std::span<double> x) const {
+    const double s = share, r = 1 - s;
+    for (std::size_t i = 0; i < x0_.size(); ++i)
+        x[i] = x0_[i] + s * (change_[i] + r * (bend_[i] + s * (twist_[i] + r * fourth_[i])));
+}
+
+}  // namespace appell

@@ -1,0 +1,201 @@
+// What explicit Runge-Kutta methods have in common: the way steps are taken, rejected, taken back and replaced. A method adds
+// its stages, its error estimate and its continuous extension; its coefficients are constants of the program, so that a stage
+// costs what it costs when written out by hand, and zeros cost nothing.
+//
+// Adaptive: weights of an error are atol + rtol * max(|x before|, |x after|), root mean square over the state; step control and
+// first step after E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, II.4. Entries whose atol is
+// infinite, and those that the system does not have controlled, are carried along without a say.
+//
+// Fixed: steps go from one multiple of the step to the next, counted from the start. Only where one fails, or is taken back, the
+// way to the next multiple is done in shorter ones.
+//
+// The rate at the end of an accepted step is always the last one evaluated in it, and the first stage of the next step.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "sim/integrator.hpp"
+
+namespace appell {
+
+class ExplicitRungeKutta : public Integrator {
+public:
+    [[nodiscard]] StepStatus start(double t, std::span<const double> x, double t_end) override;
+    [[nodiscard]] StepStatus step() override;
+    [[nodiscard]] bool retreat() override;
+    [[nodiscard]] bool dense(double t, std::span<double> x) override;
+    [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
+    [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
+
+    [[nodiscard]] double t() const override { return t_; }
+    [[nodiscard]] double t_previous() const override { return t_previous_; }
+    [[nodiscard]] bool at_end() const override { return t_ == t_end_; }
+    [[nodiscard]] std::span<const double> x() const override { return x_; }
+    [[nodiscard]] RateStatus rate_status() const override { return rate_status_; }
+    [[nodiscard]] const IntegratorStatistics& statistics() const override { return statistics_; }
+
+protected:
+    struct Control {
+        int order;                        // of the method
+        double alpha, beta;               // powers of this error and of the last one in the next step
+        double most_growth, most_shrink;  // of one step to the next
+        bool end_rate_in_error;           // the error estimate needs the rate at the new state
+        double stability;                 // h |lambda| beyond which a decay at rate lambda is not followed any more
+    };
+    ExplicitRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control);
+
+    // a step of size h from (t_, x_), whose rate is rate_: the new state into trial_; false when a rate fails
+    [[nodiscard]] virtual bool stages(double h, double t_new) = 0;
+    // of the step just tried, in weights; at most 1 is accepted
+    [[nodiscard]] virtual double error_norm(double h) const = 0;
+    // The coefficients of the continuous extension of the last step, for `interpolate`. The step went from x_previous_, with
+    // rate_previous_, to end() with end_rate(). May evaluate rates; false when one fails.
+    [[nodiscard]] virtual bool prepare_dense(double h) = 0;
+    virtual void interpolate(double share, std::span<double> x) const = 0;
+    // the rate at last_stage_, of the step just tried
+    [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
+
+    [[nodiscard]] bool evaluate(double t, const std::vector<double>& x, std::vector<double>& xd);
+    // sum of the squares of an error in weights, divided by the number of entries that count
+    template <class Error>
+    [[nodiscard]] double mean_square(const Error& error) const {
+        if (counted_ == 0) return 0;
+        double sum = 0;
+        for (std::size_t i = 0; i < controlled_; ++i) {
+            const double e = error(i) / (atol_[i] + options_.rtol * largest(x_[i], trial_[i]));
+            sum += e * e;
+        }
+        return sum / static_cast<double>(counted_);
+    }
+    [[nodiscard]] double h_done() const { return h_done_; }
+    [[nodiscard]] const std::vector<double>& end() const { return replaced_ ? reached_ : x_; }
+    [[nodiscard]] const std::vector<double>& end_rate() const { return replaced_ ? reached_rate_ : rate_; }
+
+    double t_ = 0, t_previous_ = 0;
+    std::vector<double> x_, x_previous_, trial_;
+    std::vector<double> rate_, rate_previous_, rate_trial_;
+    std::vector<double> last_stage_;  // its state, at the end of the step like trial_
+
+private:
+    static double largest(double a, double b) {
+        a = a < 0 ? -a : a;
+        b = b < 0 ? -b : b;
+        return a < b ? b : a;
+    }
+    [[nodiscard]] double weighted_norm(const std::vector<double>& v) const;
+    [[nodiscard]] double first_step();
+    [[nodiscard]] double least_step() const;
+    [[nodiscard]] bool fixed() const { return options_.fixed_step > 0; }
+    [[nodiscard]] double next_stop() const;
+    void look_for_stiffness(double h, double t_new);
+
+    FirstOrderSystem& system_;
+    std::size_t controlled_;  // leading entries
+    IntegratorOptions options_;
+    Control control_;
+    IntegratorStatistics statistics_;
+    RateStatus rate_status_ = RateStatus::ok;
+    std::vector<double> atol_;
+    std::size_t counted_ = 0;  // entries with a finite atol
+    double t_start_ = 0, t_end_ = 0;
+    double h_ = 0;       // size of the next step, signed
+    double h_done_ = 0;  // size of the last step
+    double direction_ = 1;
+    double previous_error_ = 1e-4;
+    double multiple_ = 0;                          // of the fixed step: the last one passed
+    double multiple_before_ = 0;                   // the same before the last step
+    std::size_t at_the_bound_ = 0, below_it_ = 0;  // steps, of look_for_stiffness
+    bool rejected_ = false;                        // the last trial was rejected: the step must not grow at once
+    bool dense_ready_ = false;                     // the continuous extension belongs to the last step
+    bool replaced_ = false;                        // x_ is not what the last step reached; reached_ is
+    std::vector<double> reached_, reached_rate_;
+};
+
+// sum over j of Rows::rows[I][j] k_j[i]
+template <class Rows, std::size_t I, std::size_t N>
+[[nodiscard]] inline double weighted_rates(const std::array<const double*, N>& k, std::size_t i) {
+    return [&]<std::size_t... J>(std::index_sequence<J...>) {
+        double sum = 0;
+        (
+            [&] {
+                if constexpr (Rows::rows[I][J] != 0) sum += Rows::rows[I][J] * k[J][i];
+            }(),
+            ...);
+        return sum;
+    }
+    (std::make_index_sequence<N>{});
+}
+
+// Stages from a tableau: `rows` has the coefficients of stage 2, of stage 3, ..., and of the new state; `nodes` where in the step
+// the stages are, from the second on.
+template <class Tableau>
+class TableauRungeKutta : public ExplicitRungeKutta {
+protected:
+    static constexpr std::size_t k_stages = Tableau::nodes.size() + 1;
+    using Rates = std::array<const double*, k_stages>;
+
+    TableauRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control)
+        : ExplicitRungeKutta(system, options, control) {
+        for (std::vector<double>& k : k_) k.resize(system.size());
+    }
+
+    [[nodiscard]] bool stages(double h, double t_new) override {
+        const Rates k = rates(rate_);
+        const bool good = [&]<std::size_t... I>(std::index_sequence<I...>) { return (stage<I>(k, h, t_new) && ...); }
+        (std::make_index_sequence<k_stages - 1>{});
+        if (!good) return false;
+        move<k_stages - 1>(k, h);
+        return true;
+    }
+
+    [[nodiscard]] const std::vector<double>& last_stage_rate() const override { return k_.back(); }
+
+    // of all stages, the first of which is the rate at the start
+    [[nodiscard]] Rates rates(const std::vector<double>& first) const {
+        Rates out{first.data()};
+        for (std::size_t j = 1; j < k_stages; ++j) out[j] = k_[j - 1].data();
+        return out;
+    }
+
+private:
+    template <std::size_t I>
+    void move(const Rates& k, double h) {
+        for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + h * weighted_rates<Tableau, I>(k, i);
+    }
+    template <std::size_t I>
+    [[nodiscard]] bool stage(const Rates& k, double h, double t_new) {
+        move<I>(k, h);
+        if constexpr (I + 2 == k_stages) {
+            static_assert(Tableau::nodes[I] == 1);
+            std::swap(trial_, last_stage_);
+            return evaluate(t_new, last_stage_, k_[I]);
+        }
+        return evaluate(Tableau::nodes[I] == 1 ? t_new : t_ + h * Tableau::nodes[I], trial_, k_[I]);
+    }
+
+    std::array<std::vector<double>, k_stages - 1> k_;
+};
+
+// The continuous extension of methods of order 4 without one of their own: the cubic that has the states and rates of both ends,
+// and a quartic term from one more rate, taken on the cubic where that term's slope is steepest. The cubic misses the solution by
+// the fourth power of the step, its rate there times the step by the fifth, and so does the quartic.
+class QuarticExtension {
+public:
+    static constexpr double k_place = 0.21132486540518713;  // (3 - sqrt 3)/6: there (s (1 - s))^2 has its steepest slope,
+    static constexpr double k_slope = 0.19245008972987526;  // 1/(3 sqrt 3)
+
+    explicit QuarticExtension(std::size_t size);
+    void cubic(double h, std::span<const double> x0, std::span<const double> rate0, std::span<const double> x1,
+               std::span<const double> rate1);
+    void quartic(double h, std::span<const double> rate_at_place);
+    void evaluate(double share, std::span<double> x) const;
+    std::vector<double>& at_place() { return at_place_; }
+    std::vector<double>& rate_at_place() { return rate_; }
+
+private:
+    std::vector<double> x0_, change_, bend_, twist_, fourth_, at_place_, rate_;
+};
+
+}  // namespace appell
