@@ -228,6 +228,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const P
                                                 .drift = out.drift,
                                                 .gains = out.gains,
                                                 .step = out.options.step,
+                                                .jacobian = info(out.options.integrator).implicit,
                                                 .forces_in = forces_in});
         derivation.diagnostics.append(lowered.diagnostics);
         out.formulation = name;

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/number_format.hpp"
 #include "sim/make_integrator.hpp"
+#include "sim/motion_jacobian.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "sim/reduction.hpp"
@@ -39,6 +40,7 @@ public:
         ud_ = motion.rate.output("ud");
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
             throw Error("the outputs of the rate program do not have the sizes of the motion");
+        if (motion.jacobian) jacobian_.emplace(motion);
     }
 
     [[nodiscard]] std::size_t size() const override { return size_; }
@@ -51,15 +53,26 @@ public:
         std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
         return RateStatus::ok;
     }
+    [[nodiscard]] bool has_jacobian() const override { return jacobian_.has_value(); }
+    [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
+        return jacobian_->evaluate(t, x, J, size_);
+    }
     [[nodiscard]] const EvalReport& report() const { return report_; }
-    void limit_rank(std::size_t rank) { program_.limit_rank(rank); }
-    void set_parameter(std::size_t index, double value) { program_.set_parameter(index, value); }
+    void limit_rank(std::size_t rank) {
+        program_.limit_rank(rank);
+        if (jacobian_) jacobian_->limit_rank(rank);
+    }
+    void set_parameter(std::size_t index, double value) {
+        program_.set_parameter(index, value);
+        if (jacobian_) jacobian_->set_parameter(index, value);
+    }
 
 private:
     std::size_t coordinates_, size_;
     MotionProgram program_;
     OutputRange qd_, ud_;
     EvalReport report_;
+    std::optional<MotionJacobian> jacobian_;
 };
 
 // the times of rows: products, never sums, and the end itself
@@ -145,6 +158,7 @@ public:
         summary_.steps = s.steps;
         summary_.rejected = s.rejected;
         summary_.evaluations = s.evaluations;
+        summary_.jacobians = s.jacobians;
         summary_.stiff_steps = s.stiff_steps;
         summary_.stiff_from = s.stiff_from;
         return std::move(summary_);
@@ -396,12 +410,12 @@ private:
         return true;
     }
 
-    // Gains of Baumgarte's damping from the length of the steps: a double root at -1/h, which every explicit method follows. They
-    // are kept while the step is within a factor of two, and the rate is taken anew when they change.
+    // Gains of Baumgarte's damping from the length of the steps, the longest so far: gains that followed shorter steps would grow
+    // with the square of what they shorten, and shorten them further. The rate is taken anew when they change.
     bool damp(double t) {
         if (!motion_.step_gains) return true;
         const double h = std::abs(t - integrator_.t_previous());
-        if (h == 0 || (h < 2 * damped_step_ && 2 * h > damped_step_)) return true;
+        if (!(h > 2 * damped_step_)) return true;
         damped_step_ = h;
         const std::size_t at = *motion_.step_gains;
         const std::array<double, 3> gains = gains_of_step(h);
