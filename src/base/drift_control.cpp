@@ -15,7 +15,7 @@ constexpr DriftControlInfo k_controls[] = {
     {DriftControl::baumgarte, "baumgarte",
      "inside the equations: rows on positions become phi'' = G1 phi' + G2 phi, those on velocities phi' = G phi, with the gains "
      "of "
-     "`gains`, or gains chosen from the length of the steps"},
+     "`gains`, or gains from the length of the steps of an explicit integrator"},
     {DriftControl::blajer, "blajer",
      "after each step one correction, not repeated, of positions and of speeds in the metric of mass"},
     {DriftControl::yoon, "yoon",

@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "dynam/multipliers.hpp"
-#include "dynam/realised.hpp"
+#include "dynam/motion_residual.hpp"
 #include "expr/dependence.hpp"
 #include "expr/sweep.hpp"
 
@@ -70,21 +69,15 @@ MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<
         variations_.push_back({Variation::Kind::speed, j, 0, m.speeds[j].name, g.symbol(m.speeds[j].rate).name});
 
     // --- the residual and its unknowns; the equations of motion are the first block
-    const Realisation realisation = realise(d_);
-    ProgramSpec spec{symbols_, realisation.before, {}};
-    spec.solves.push_back(multipliers_form(realisation.ideal));
-    std::vector<NodeId> residual;
-    std::vector<SymbolId> z, multipliers;
+    const MotionResidual equations = motion_residual(d_);
+    ProgramSpec spec{symbols_, equations.solves, {}};
+    const std::vector<NodeId>& residual = equations.equations;
+    const std::vector<SymbolId>& z = equations.unknowns;
+    unknowns_ = z.size();
+    std::vector<SymbolId> speed_rates, multipliers;
+    for (const Speed& s : m.speeds) speed_rates.push_back(s.rate);
     for (const ConstraintRow& row : d_.rows)
         if (!row.by_actuators) multipliers.push_back(row.multiplier);
-    std::vector<SymbolId> speed_rates;
-    for (const Speed& s : m.speeds) speed_rates.push_back(s.rate);
-    add_block({speed_rates, multipliers, d_.actuators, true}, residual, z);
-    if (!d_.C.empty()) {  // laws may depend on what the multipliers were without them
-        const ConstrainedSolve& ideal = realisation.before.front();
-        add_block({ideal.x, ideal.lambda, ideal.tau, false}, residual, z);
-    }
-    unknowns_ = z.size();
 
     std::vector<SymbolId> variables = q;
     variables.insert(variables.end(), u.begin(), u.end());
@@ -134,31 +127,6 @@ MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<
 
     program_ = lower_program(g, spec);
     workspace_ = std::make_unique<Workspace<Digits50>>(program_);
-}
-
-// M u' - A' lambda - D tau - f - C and A u' - b, in the unknowns given
-void MotionEquations::add_block(const Block& block, std::vector<NodeId>& residual, std::vector<SymbolId>& unknowns) {
-    Graph& g = d_.graph();
-    std::vector<std::vector<NodeId>> terms(nu_ + d_.rows.size());
-    const auto times = [&](NodeId value, SymbolId symbol) { return g.mul(value, g.symbol_node(symbol)); };
-    for (const SparseEntry& e : d_.M.entries) {
-        terms[e.row].push_back(times(e.value, block.rates[e.column]));
-        if (e.row != e.column) terms[e.column].push_back(times(e.value, block.rates[e.row]));
-    }
-    std::vector<SymbolId> multiplier(d_.rows.size());
-    for (std::size_t i = 0, k = 0; i < d_.rows.size(); ++i)
-        if (!d_.rows[i].by_actuators) multiplier[i] = block.multipliers[k++];
-    for (const SparseEntry& e : d_.A.entries) {
-        terms[nu_ + e.row].push_back(times(e.value, block.rates[e.column]));
-        if (!d_.rows[e.row].by_actuators) terms[e.column].push_back(g.neg(times(e.value, multiplier[e.row])));
-    }
-    for (const SparseEntry& e : d_.D.entries) terms[e.row].push_back(g.neg(times(e.value, block.actuators[e.column])));
-    for (std::size_t i = 0; i < nu_; ++i) terms[i].push_back(g.neg(d_.f[i]));
-    for (std::size_t i = 0; block.law && i < d_.C.size(); ++i) terms[i].push_back(g.neg(d_.C[i]));
-    for (std::size_t i = 0; i < d_.rows.size(); ++i) terms[nu_ + i].push_back(g.neg(d_.b[i]));
-    for (const std::vector<NodeId>& row : terms) residual.push_back(g.sum(row));
-    for (const std::vector<SymbolId>* part : {&block.rates, &block.multipliers, &block.actuators})
-        unknowns.insert(unknowns.end(), part->begin(), part->end());
 }
 
 MotionEquations::Entries MotionEquations::add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,

@@ -67,12 +67,7 @@ private:
         std::size_t rows = 0, columns = 0;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
     };
-    struct Block {
-        std::vector<SymbolId> rates, multipliers, actuators;
-        bool law;
-    };
 
-    void add_block(const Block& block, std::vector<NodeId>& residual, std::vector<SymbolId>& unknowns);
     Entries add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
                          std::span<const SymbolId> variables);
     void find_kinks(ProgramSpec& spec, std::vector<NodeId> roots);

@@ -399,6 +399,11 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
         refuse("gains are given, and nothing takes them", "`stabilize baumgarte`");
     if (run.gains.size() > 2 || std::any_of(run.gains.begin(), run.gains.end(), [](double g) { return !(g < 0); }))
         refuse(fmt::format("gains {}", fmt::join(run.gains, ", ")), "one or two negative gains");
+    if (run.drift == DriftControl::baumgarte && run.gains.empty() && info(o.integrator).implicit)
+        refuse(
+            fmt::format("integrator {} needs the gains of `stabilize baumgarte`: only explicit ones choose them from their steps",
+                        info(o.integrator).name),
+            "`gains (G)` or `gains (G1, G2)`");
     if (const auto formulation = find_formulation(wanted.formulation.value_or(m.run.formulation));
         formulation && run.drift == DriftControl::baumgarte &&
         all_formulations()[static_cast<std::size_t>(*formulation)].partitioned)

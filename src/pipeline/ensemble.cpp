@@ -179,6 +179,7 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
                                                .drift = plan_of_run.drift,
                                                .gains = plan_of_run.gains,
                                                .step = plan_of_run.options.step,
+                                               .jacobian = info(plan_of_run.options.integrator).implicit,
                                                .whole = base->derivation.whole ? &*base->derivation.whole : nullptr};
                 Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
                 problems.append(lowered.diagnostics);

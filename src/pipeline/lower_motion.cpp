@@ -15,6 +15,7 @@
 #include "dynam/baumgarte.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/energy_ledger.hpp"
+#include "dynam/motion_residual.hpp"
 #include "dynam/quantities.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/dependence.hpp"
@@ -60,6 +61,32 @@ public:
         spec.outputs.push_back({"ud", std::move(ud)});
         if (!power.empty()) spec.outputs.push_back({"power", std::move(power)});
         return lower_program(g_, spec);
+    }
+
+    // the derivatives of the rate, by x
+    [[nodiscard]] RateJacobian jacobian_of(const ConstrainedDynamics& dynamics) const {
+        RateJacobian out;
+        const MotionResidual residual = motion_residual(dynamics);
+        std::vector<SymbolId> variables;
+        for (const Coordinate& c : m_.coordinates) variables.push_back(c.q);
+        for (const Speed& s : m_.speeds) variables.push_back(s.u);
+        ProgramSpec spec{inputs_, residual.solves, {}};
+        const auto add = [&](const char* name, std::span<const NodeId> roots, auto& places) {
+            OutputGroup group{name, {}};
+            for (const SparseEntry& e : jacobian(g_, roots, variables).entries) {
+                places.emplace_back(e.row, e.column);
+                group.values.push_back(e.value);
+            }
+            spec.outputs.push_back(std::move(group));
+        };
+        add("rates", d_.kinematics->coordinate_rates(), out.rates);
+        variables.insert(variables.end(), residual.unknowns.begin(), residual.unknowns.end());
+        add("residual", residual.equations, out.residual);
+        out.equations = residual.equations.size();
+        out.unknowns = residual.unknowns.size();
+        out.rows = dynamics.rows.size();
+        out.program = lower_program(g_, spec);
+        return out;
     }
 
     // `solves`: what the observed quantities need beside the equations
@@ -799,6 +826,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     }
     motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
+    if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     out.inputs = lowering.inputs();
     out.equations = equations.solves;

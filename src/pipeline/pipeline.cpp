@@ -288,6 +288,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                  .drift = out.drift,
                                  .gains = out.gains,
                                  .step = out.options.step,
+                                 .jacobian = info(out.options.integrator).implicit,
                                  .forces_in = forces_in},
                                 out.options.atol, derivation.diagnostics);
         if (!switching.begin()) {

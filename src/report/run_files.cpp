@@ -102,6 +102,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["rows"] = s.rows;
     out["steps"] = {{"accepted", s.steps}, {"rejected", s.rejected}};
     out["evaluations"] = s.evaluations;
+    if (integrator.implicit) out["jacobians"] = s.jacobians;
     out["projections"] = s.projections;
     out["constraints"] = {{"rank", s.rank},
                           {"redundant", s.redundant},

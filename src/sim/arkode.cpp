@@ -32,7 +32,7 @@ void Arkode::set_out(double h) {
         status |= ARKStepSVtolerances(memory_, rtol_, atol_);
         status |= ARKStepSetUserData(memory_, this);
         status |= ARKStepSetErrHandlerFn(memory_, silence, nullptr);
-        status |= ARKStepSetOrder(memory_, 4);
+        status |= ARKStepSetTableNum(memory_, ARKODE_ESDIRK436L2SA_6_3_4, ARKODE_ERK_NONE);
         status |= ARKStepSetLinearSolver(memory_, solver_, matrix_);
         if (system_.has_jacobian()) status |= ARKStepSetJacFn(memory_, jacobian_callback);
         status |= ARKStepSetMaxErrTestFails(memory_, 30);
@@ -65,7 +65,11 @@ SundialsIntegrator::Outcome Arkode::advance(double& t) {
 
 void Arkode::follow(std::span<const double>, std::span<const double>) {
     std::copy(x_.begin(), x_.end(), N_VGetArrayPointer(state_));
-    if (ARKStepReset(memory_, t_, state_) != ARK_SUCCESS) set_out(0);
+    // it would look for a first step again
+    double next = 0;
+    if (ARKStepGetCurrentStep(memory_, &next) != ARK_SUCCESS || ARKStepSetInitStep(memory_, next) != ARK_SUCCESS ||
+        ARKStepReset(memory_, t_, state_) != ARK_SUCCESS)
+        set_out(0);
 }
 
 std::size_t Arkode::rejected() const {

@@ -1,4 +1,5 @@
-// ARKODE of SUNDIALS: a diagonally implicit Runge-Kutta method of order 4 (SDIRK, five stages, L-stable) for stiff equations. Its
+// ARKODE of SUNDIALS: a diagonally implicit Runge-Kutta method of order 4 for stiff equations (Kennedy and Carpenter's
+// ESDIRK4(3)6L[2]SA, L-stable and stiffly accurate; the library's default overestimates its error where it is stiff). Its
 // steps depend on nothing before them, so that states may be replaced at no cost; for that reason it is the one to take where a
 // stiff system has constraints that ask for corrections, or events. The inside of a step is the cubic of Hermite: a rate taken on
 // an interpolated state would magnify its error by the stiffness.

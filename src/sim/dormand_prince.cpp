@@ -29,7 +29,7 @@ std::array<const double*, 7> with_end(const std::array<const double*, 6>& k, con
 }  // namespace
 
 DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options)
-    : TableauRungeKutta(system, options, {5, k_alpha, k_beta, 10, 5, true, 3.25}) {
+    : TableauRungeKutta(system, options, {5, k_alpha, k_beta, 10, 5, true, 2.8}) {
     for (std::vector<double>* v : {&dense1_, &dense2_, &dense3_, &dense4_}) v->resize(system.size());
 }
 

@@ -66,7 +66,7 @@ struct Extension {
 
 // the step follows the last error alone (beta is zero in DOP853)
 DormandPrince853::DormandPrince853(FirstOrderSystem& system, const IntegratorOptions& options)
-    : TableauRungeKutta(system, options, {8, 1.0 / 8, 0, 6, 3, false, 6.1}), inside_(system.size()) {
+    : TableauRungeKutta(system, options, {8, 1.0 / 8, 0, 6, 3, false, 5.5}), inside_(system.size()) {
     for (std::vector<double>& k : k_inside_) k.resize(system.size());
     for (std::vector<double>& d : dense_) d.resize(system.size());
 }

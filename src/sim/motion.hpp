@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tape/program.hpp"
@@ -49,8 +51,21 @@ struct Guard {
     bool armed = false;
     double noise = 0;  // values this close to zero are round-off
 };
-// gains that bring a violation back within about a step of size h: a double root at -1/h
-[[nodiscard]] inline std::array<double, 3> gains_of_step(double h) { return {-2 / h, -1 / (h * h), -1 / h}; }
+
+// The derivatives of the rate, for implicit integrators (motion_jacobian.hpp). The program's outputs are entries of matrices,
+//     "residual"  of equations that u' solves: by x, then by the unknowns, u' first
+//     "rates"     of q': by x
+// whose places are here, as row and column.
+struct RateJacobian {
+    Program program;
+    std::size_t equations = 0, unknowns = 0;
+    std::size_t rows = 0;  // of constraints, among the equations
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> residual, rates;
+};
+
+// Gains that bring a violation back within some ten steps of size h: a double root at -1/(10 h). Stability would allow ten times as
+// much, but what drifts within a step would then be worth more to the estimate of its error than the motion itself.
+[[nodiscard]] inline std::array<double, 3> gains_of_step(double h) { return {-0.2 / h, -0.01 / (h * h), -0.1 / h}; }
 
 struct Motion {
     std::size_t coordinates = 0;
@@ -75,6 +90,7 @@ struct Motion {
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
+    std::optional<RateJacobian> jacobian;                 // where it is wanted
     // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps
     std::optional<std::size_t> step_gains;
 

@@ -13,6 +13,7 @@
 #include "base/number_format.hpp"
 #include "sim/guard_watch.hpp"
 #include "sim/make_integrator.hpp"
+#include "sim/motion_jacobian.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "sim/reduction.hpp"
@@ -48,6 +49,7 @@ public:
         ud_ = motion.rate.output("ud");
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
             throw Error("the outputs of the rate program do not have the sizes of the motion");
+        if (motion.jacobian) jacobian_.emplace(motion);
         if (motion.works.empty()) return;
         power_ = motion.rate.output("power");
         if (power_.end - power_.begin != motion.works.size()) throw Error("the rate program has other powers than the motion");
@@ -69,9 +71,19 @@ public:
         if (size_ > states_) std::ranges::copy(program_.output(power_), xd.begin() + static_cast<std::ptrdiff_t>(states_));
         return RateStatus::ok;
     }
+    [[nodiscard]] bool has_jacobian() const override { return jacobian_.has_value(); }
+    [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
+        return jacobian_->evaluate(t, x, J, size_);
+    }
     [[nodiscard]] const EvalReport& report() const { return report_; }
-    void limit_rank(std::size_t rank) { program_.limit_rank(rank); }
-    void set_parameter(std::size_t index, double value) { program_.set_parameter(index, value); }
+    void limit_rank(std::size_t rank) {
+        program_.limit_rank(rank);
+        if (jacobian_) jacobian_->limit_rank(rank);
+    }
+    void set_parameter(std::size_t index, double value) {
+        program_.set_parameter(index, value);
+        if (jacobian_) jacobian_->set_parameter(index, value);
+    }
 
 private:
     static bool finite(std::span<const double> values) {
@@ -82,6 +94,7 @@ private:
     MotionProgram program_;
     OutputRange qd_, ud_, power_;
     EvalReport report_;
+    std::optional<MotionJacobian> jacobian_;
 };
 
 // the times of rows: products, never sums, the times that were listed, and the end itself
@@ -217,6 +230,7 @@ public:
         journey_.before.steps += s.steps;
         journey_.before.rejected += s.rejected;
         journey_.before.evaluations += s.evaluations;
+        journey_.before.jacobians += s.jacobians;
         if (s.stiff_steps > 0 && summary_.stiff_steps == 0) summary_.stiff_from = s.stiff_from;
         summary_.stiff_steps += s.stiff_steps;
         return switched_ ? Outcome::switched : Outcome::ended;
@@ -600,12 +614,12 @@ private:
         return true;
     }
 
-    // Gains of Baumgarte's damping from the length of the steps: a double root at -1/h, which every explicit method follows. They
-    // are kept while the step is within a factor of two, and the rate is taken anew when they change.
+    // Gains of Baumgarte's damping from the length of the steps, the longest so far: gains that followed shorter steps would grow
+    // with the square of what they shorten, and shorten them further. The rate is taken anew when they change.
     bool damp(double t) {
         if (!motion_.step_gains) return true;
         const double h = std::abs(t - integrator_.t_previous());
-        if (h == 0 || (h < 2 * damped_step_ && 2 * h > damped_step_)) return true;
+        if (!(h > 2 * damped_step_)) return true;
         damped_step_ = h;
         const std::size_t at = *motion_.step_gains;
         const std::array<double, 3> gains = gains_of_step(h);
@@ -759,6 +773,7 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
     summary.steps = journey.before.steps;
     summary.rejected = journey.before.rejected;
     summary.evaluations = journey.before.evaluations;
+    summary.jacobians = journey.before.jacobians;
     return std::move(summary);
 }
 

@@ -69,6 +69,7 @@ struct SimulateSummary {
     EndReason reason = EndReason::finished;
     double t_end = 0;  // of the last accepted state, or of the last row where that is later
     std::size_t steps = 0, rejected = 0, evaluations = 0;
+    std::size_t jacobians = 0;    // of implicit integrators
     std::size_t stiff_steps = 0;  // kept short by stability, by the judgement of an explicit integrator
     double stiff_from = 0;        // when it first found so
     std::size_t projections = 0;  // Newton corrections applied

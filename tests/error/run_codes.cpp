@@ -171,6 +171,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0815, particle("speed u = x' + y', v = y'\ntolerance x' = 1e-3\nrun for 1 s")).place = "x'";
     add(Code::E0815, particle("run for 1 s, stabilize project, gains (-1)"));
     add(Code::E0815, particle("constraint c: x' = y'\nrun for 1 s, formulation voronec, stabilize baumgarte"));
+    add(Code::E0815, particle("constraint c: x' = y'\nrun for 1 s, integrator cvode, stabilize baumgarte"));
     add(Code::W0831, particle("force on P = -2e4*vel(P) + N.x\nrun for 1 s, rtol 1e-6, atol 1e-6")).keeps_rows = true;
     add(Code::E0820, particle("constraint c: x'*y' = 1\nstart x' = 1, y' = 1\nrun for 1 s, formulation chaplygin"));
     // x' depends at the start, and from t = 1 on the constraint says nothing about it
