@@ -139,7 +139,7 @@ namespace {
 
 void show(const Certificate& c) {
     if (c.too_large) {
-        fmt::print("  no certificate: the model is too large for the dense formulations\n");
+        fmt::print("  no certificate: {} speeds and rows, the limit of the dense formulations is {}\n", c.size, c.limit);
         return;
     }
     if (!c.enough) {
@@ -147,10 +147,15 @@ void show(const Certificate& c) {
                    c.tried, c.seed);
         return;
     }
+    const std::string digits = !c.wide ? fmt::format("in double (fifty digits: up to {} speeds and rows)", c.wide_limit)
+                               : c.wide_states < c.states
+                                   ? fmt::format("in double and, at {} of them, with 50 digits", c.wide_states)
+                                   : "in double and with 50 digits";
     fmt::print(
         "  certificate: formulations compared with `multipliers` at {} random consistent states (seed {});\n"
-        "    largest relative difference of u' and of the constraint force, in double and with 50 digits{}\n",
-        c.states, c.seed,
+        "    largest relative difference of u' and of the constraint force, {}{}{}\n",
+        c.states, c.seed, digits,
+        c.limit != 0 ? fmt::format("\n    (few states: {} speeds and rows, more than {})", c.size, c.limit) : "",
         c.least_pivot < 0.01 ? fmt::format("\n    (rows as close to dependent as {:.0e}; ukp squares that)", c.least_pivot) : "");
     for (std::size_t i = 1; i < c.formulations.size(); ++i) {
         const FormulationAgreement& f = c.formulations[i];
@@ -159,7 +164,7 @@ void show(const Certificate& c) {
                        c.wide ? fmt::format("{:>8.1e} {:>8.1e}", f.acceleration_wide, f.force_wide) : "(double only)", f.source,
                        f.passed_over ? "; without states where the independent speeds are badly conditioned" : "");
         else
-            fmt::print("    {:<15} not applicable: {}\n", f.name, f.not_applicable);
+            fmt::print("    {:<15} {}: {}\n", f.name, f.beyond_limit ? "not compared" : "not applicable", f.not_applicable);
     }
 }
 
@@ -169,6 +174,7 @@ Json certificate_json(const Certificate& c) {
         list.push_back({{"name", f.name},
                         {"source", f.source},
                         {"not_applicable", f.not_applicable},
+                        {"beyond_limit", f.beyond_limit},
                         {"acceleration", f.acceleration},
                         {"acceleration_50_digits", f.acceleration_wide},
                         {"force", f.force},
@@ -180,7 +186,10 @@ Json certificate_json(const Certificate& c) {
             {"enough", c.enough},
             {"least_pivot", c.least_pivot},
             {"too_large", c.too_large},
+            {"size", c.size},
+            {"limit", c.limit},
             {"with_50_digits", c.wide},
+            {"states_with_50_digits", c.wide_states},
             {"largest", c.worst},
             {"largest_50_digits", c.worst_wide},
             {"formulations", list}};
@@ -195,7 +204,8 @@ void show(const ClaimResults& results) {
                                          : c.holds               ? "holds"
                                          : c.misprint            ? "misprint: fails, as stated"
                                                                  : "FAILS";
-        fmt::print("    {}: {} ({} states, largest relative difference {:.1e})\n", c.label, verdict, c.states, c.residual);
+        fmt::print("    {}: {} ({} states{}, largest relative difference {:.1e})\n", c.label, verdict, c.states,
+                   results.wide && !c.wide ? " in double precision" : "", c.residual);
         if (!c.holds && c.tested && !c.hint.empty()) fmt::print("      {}\n", c.hint);
     }
 }
@@ -203,8 +213,8 @@ void show(const ClaimResults& results) {
 Json claims_json(const ClaimResults& results) {
     Json list = Json::array();
     for (const ClaimResult& c : results.claims) {
-        Json entry{{"label", c.label}, {"text", c.text},     {"misprint", c.misprint}, {"tested", c.tested},
-                   {"holds", c.holds}, {"states", c.states}, {"residual", c.residual}};
+        Json entry{{"label", c.label},         {"text", c.text},   {"misprint", c.misprint}, {"tested", c.tested},
+                   {"with_50_digits", c.wide}, {"holds", c.holds}, {"states", c.states},     {"residual", c.residual}};
         if (c.tested && !c.holds) {
             entry["entry"] = c.entry;
             entry["left"] = c.left;

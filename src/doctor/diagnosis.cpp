@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tape/dense_rank.hpp"
 
 namespace appell {
@@ -94,7 +96,11 @@ Redundancy redundancy_of(const ConstrainedDynamics& d, const Samples& samples, c
 
 Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples, const Samples& varied) {
     Diagnosis out;
-    if (samples.size() == 0) return out;
+    if (const std::size_t size = d.model->speeds.size() + d.rows.size(); size > k_largest_examined)
+        out.not_examined = fmt::format("{} speeds and rows, the limit is {}", size, k_largest_examined);
+    else if (samples.size() == 0)
+        out.not_examined = "no random states could be brought onto the constraints with fifty digits";
+    if (!out.not_examined.empty()) return out;
     out.examined = true;
     out.rows = classify(d, samples);
     const AffineRows affine = affine_rows(d);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "doctor/classification.hpp"
@@ -21,8 +22,12 @@ struct Counts {
     std::size_t n = 0, m = 0, p = 0, l = 0, c = 0;
 };
 
+// beyond so many speeds and rows brackets, factors and closed forms with fifty digits take longer than anyone waits
+constexpr std::size_t k_largest_examined = 40;
+
 struct Diagnosis {
-    bool examined = false;  // false: the model is too large for fifty digits, or no random state satisfies its constraints
+    bool examined = false;
+    std::string not_examined;  // why
     Counts generic, start;
     std::vector<RowClass> rows;
     std::optional<Integrability> integrability;

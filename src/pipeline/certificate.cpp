@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "dynam/formulations.hpp"
 #include "tape/workspace.hpp"
 
@@ -38,15 +40,17 @@ struct ComparedFormulation {
 
 // A partition serves a state where it is conditioned as well as this: second derivatives of the dependent rates lose the cube of
 // it, three digits. Programs are costly, so that after a few a state takes the best of them, unless that one is poor.
-constexpr double k_good_partition = 0.1, k_poor_partition = 1e-3;
+// Where their equations are large no more are made for it, and it is passed over: with a fair one double keeps its 1e-11.
+constexpr double k_good_partition = 0.1, k_fair_partition = 0.03, k_poor_partition = 1e-3;
 constexpr std::size_t k_enough_partitions = 8;
 
 ComparedFormulation prepare(const ConstrainedDynamics& d, Formulation formulation, const std::vector<SymbolId>& inputs,
-                            const std::vector<std::vector<double>>& states) {
+                            const std::vector<std::vector<double>>& states, std::size_t most_nodes) {
     ComparedFormulation out;
     const FormulatedDynamics formulated(d, formulation);
     out.not_applicable = formulated.not_applicable();
     std::vector<Partition> known;
+    const std::size_t nodes_before = d.graph().size();
     std::vector<double> values(d.graph().symbol_count(), 0);
     for (const std::vector<double>& state : states) {
         if (!out.not_applicable.empty()) break;
@@ -58,7 +62,11 @@ ComparedFormulation prepare(const ConstrainedDynamics& d, Formulation formulatio
                 quality = here;
                 best = k;
             }
-        if (quality < (known.size() < k_enough_partitions ? k_good_partition : k_poor_partition)) {
+        const bool too_many_nodes = !known.empty() && d.graph().size() - nodes_before > most_nodes;
+        const bool enough = known.size() >= k_enough_partitions || too_many_nodes;
+        if (too_many_nodes && quality < k_fair_partition) {
+            best = ComparedFormulation::k_passed_over;
+        } else if (quality < (enough ? k_poor_partition : k_good_partition)) {
             PartitionChoice choice = formulated.choose(values);
             if (!choice.not_applicable.empty()) return {{}, {}, std::move(choice.not_applicable)};
             best = static_cast<std::size_t>(std::find(known.begin(), known.end(), choice.partition) - known.begin());
@@ -140,28 +148,35 @@ Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
                     const CertificateOptions& options) {
     Certificate out;
     out.seed = options.seed;
-    const std::size_t size = d.model->speeds.size() + d.rows.size();
-    out.wide = size <= options.largest_wide;
-    out.too_large = size > options.largest;
+    out.size = size_of(d);
+    out.too_large = out.size > options.largest_dense;
+    if (out.size > options.largest) out.limit = out.too_large ? options.largest_dense : options.largest;
     if (out.too_large) return out;
     out.tried = states.tried;
     out.least_pivot = states.least_pivot;
     out.states = states.rough.size();
-    out.enough = states.rough.size() >= options.states;
+    out.enough = states.rough.size() >= (out.limit == 0 ? options.states : std::min<std::size_t>(options.states, 3));
     if (states.rough.empty()) return out;
+    out.wide_states = std::min(states.exact.size(), affordable_states(options.wide_comparison_work, out.size, options.states));
+    out.wide = out.wide_states > 0;
+    out.wide_limit = static_cast<std::size_t>(std::cbrt(options.wide_comparison_work));
     std::vector<SymbolId> inputs = program_inputs(*d.model);
     inputs.push_back(lowered.length_symbol);
     std::vector<ComparedFormulation> compared;
     for (const FormulationInfo& row : all_formulations()) {
-        compared.push_back(prepare(d, row.formulation, inputs, states.rough));
+        const bool beyond = row.partitioned && out.size > options.largest_partitioned;
+        compared.push_back(
+            beyond ? ComparedFormulation{{}, {}, fmt::format("more than {} speeds and rows", options.largest_partitioned)}
+                   : prepare(d, row.formulation, inputs, states.rough, options.formulation_nodes));
         out.formulations.push_back(
-            {std::string(row.name), std::string(row.source), compared.back().not_applicable, 0, 0, 0, 0, false});
+            {std::string(row.name), std::string(row.source), compared.back().not_applicable, beyond, 0, 0, 0, 0, false});
     }
     const bool given_partition = !d.independent.empty();
     compare<double>(compared, states.rough, given_partition, out.formulations, &FormulationAgreement::acceleration,
                     &FormulationAgreement::force);
     if (out.wide)
-        compare<Digits50>(compared, states.exact, given_partition, out.formulations, &FormulationAgreement::acceleration_wide,
+        compare<Digits50>(compared, {states.exact.begin(), states.exact.begin() + static_cast<std::ptrdiff_t>(out.wide_states)},
+                          given_partition, out.formulations, &FormulationAgreement::acceleration_wide,
                           &FormulationAgreement::force_wide);
     const auto larger = [](double a, double b) { return !(b <= a) ? b : a; };
     for (const FormulationAgreement& f : out.formulations) {

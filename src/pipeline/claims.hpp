@@ -13,6 +13,7 @@ struct ClaimResult {
     std::string label;
     std::string text;
     bool misprint = false;
+    bool wide = false;    // with fifty digits
     bool tested = false;  // at some state
     bool holds = false;
     std::size_t states = 0;  // where its condition held
@@ -26,7 +27,7 @@ struct ClaimResult {
 
 struct ClaimResults {
     std::vector<ClaimResult> claims;
-    bool wide = true;  // with fifty digits
+    bool wide = true;  // with fifty digits, where its condition holds at such a state
 };
 
 // What fails is an error in the diagnostics: a claim that does not hold, a misprint that does.

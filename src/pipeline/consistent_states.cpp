@@ -80,7 +80,19 @@ private:
     std::optional<Workspace<Digits50>> position_, velocity_;
 };
 
+// how often a state may be sought for: a try costs a few solves in double
+constexpr double k_work_of_tries = 1e10;
+constexpr std::size_t k_few_states = 5, k_few_tries = 200;
+
+double cube(std::size_t size) { return std::pow(static_cast<double>(std::max<std::size_t>(size, 1)), 3); }
+
 }  // namespace
+
+std::size_t size_of(const ConstrainedDynamics& d) { return d.model->speeds.size() + d.rows.size(); }
+
+std::size_t affordable_states(double work, std::size_t size, std::size_t wanted) {
+    return std::min(wanted, static_cast<std::size_t>(std::min(work / cube(size), 1e9)));
+}
 
 ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const LoweredMotion& lowered,
                                           std::span<const double> start, const CertificateOptions& options) {
@@ -88,9 +100,11 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     const std::size_t nq = m.coordinates.size(), nu = m.speeds.size();
     Random random(options.seed);
     ConsistentStates out;
-    const std::size_t size = nu + d.rows.size();
-    const bool wide = size <= options.largest_wide;
-    const std::size_t wanted = size <= options.largest ? options.states : std::min<std::size_t>(options.states, 5);
+    const std::size_t size = size_of(d);
+    const std::size_t wide = affordable_states(options.wide_work, size, options.states);
+    const std::size_t wanted = size <= options.largest ? options.states : std::min(options.states, std::max(k_few_states, wide));
+    const std::size_t tries =
+        std::min(options.tries, std::max(k_few_tries, static_cast<std::size_t>(std::min(k_work_of_tries / cube(size), 1e9))));
     const StartRanks ranks = ranks_at(lowered.motion, m.run.from, start);
     Refinement refinement(lowered.motion, ranks), free_refinement(lowered.motion, {});
     // typical sizes: a coordinate moves by a fraction of itself and of the others
@@ -100,9 +114,9 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     out.rank = ranks.rows;
     Motion motion = lowered.motion;
     std::size_t failed = 0;  // tries since the last state
-    for (; out.tried < options.tries && out.rough.size() < wanted; ++out.tried) {
+    for (; out.tried < tries && out.rough.size() < wanted; ++out.tried) {
         // a start on constraints that are hidden has a rank of its own: then the generic one
-        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > options.tries / 20);
+        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > tries / 20);
         // a parameter that is zero would hide every term it stands in
         for (std::size_t i = 0; i < m.parameters.size() && options.vary_parameters; ++i) {
             const double given = lowered.motion.parameters[i], factor = random.symmetric();
@@ -134,7 +148,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         const EvalReport report = rate.run();
         if (report.status != EvalStatus::ok || report.smallest_pivot < k_worst_pivot) continue;
         if (!any_rank && report.rank != out.rank) continue;
-        if (wide) {
+        if (out.exact.size() < wide) {
             std::vector<Digits50> exact(inputs.begin(), inputs.end());
             if (!(any_rank ? free_refinement : refinement).refine(exact)) continue;
             for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<double>(exact[i]);

@@ -123,15 +123,16 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.moved = summary.moved;
     out.start = summary.x_start;
     CertificateOptions certificate;
+    const std::size_t size = size_of(*derivation.dynamics);
     // beyond the largest size states serve the claims alone
-    if (out.speeds + derivation.dynamics->rows.size() > certificate.largest && m.claims.empty()) certificate.states = 0;
+    if (size > certificate.largest_dense && m.claims.empty()) certificate.states = 0;
     const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start, certificate);
     CertificateOptions own = certificate;
     own.states = std::min<std::size_t>(certificate.states, 30);
     own.vary_parameters = false;
     const Samples varied = doctor_samples(*derivation.dynamics, *lowered, states, summary.x_start);
     const Samples samples =
-        varied.size() == 0
+        varied.size() == 0 || size > k_largest_examined
             ? varied
             : doctor_samples(*derivation.dynamics, *lowered,
                              random_consistent_states(*derivation.dynamics, *lowered, summary.x_start, own), summary.x_start);

@@ -53,6 +53,7 @@ void choose_state(const Derivation& d, EquationOptions& options) {
     CertificateOptions some;
     some.states = 3;
     some.tries = 300;
+    some.wide_work = 0;
     const auto states = random_consistent_states(dynamics, *lowered, {}, some).rough;
     for (const std::vector<double>& inputs : states) {
         std::vector<double> state = by_symbol(d, inputs);

@@ -164,7 +164,7 @@ void implication_lines(const Model& m, const std::vector<ImplicationFinding>& fi
 std::vector<DiagnosisLine> diagnosis_lines(const ConstrainedDynamics& d, const Diagnosis& diagnosis) {
     std::vector<DiagnosisLine> out;
     if (!diagnosis.examined) {
-        out.push_back({"counts", "not examined: no random states with fifty digits"});
+        out.push_back({"counts", fmt::format("not examined: {}", diagnosis.not_examined)});
         return out;
     }
     const bool same = diagnosis.generic.c == diagnosis.start.c && diagnosis.generic.m == diagnosis.start.m &&

@@ -126,11 +126,19 @@ TEST(Certificate, KnowsItsSizes) {
                "\nfor i in 1..n\n  coord x[i] = 0.1*i\n  particle P[i] mass 1 at O + x[i]*N.x\nend\n";
     };
     EXPECT_TRUE(certificate_of(chain(24)).wide);
-    const Certificate middle = certificate_of(chain(40));
-    EXPECT_TRUE(middle.enough);
-    EXPECT_FALSE(middle.wide);
+    const Certificate middle = certificate_of(chain(60));
+    EXPECT_TRUE(middle.enough && middle.wide);
+    EXPECT_EQ(middle.limit, 0u);
+    EXPECT_LT(middle.wide_states, middle.states);
     EXPECT_LT(middle.worst, 1e-11);
-    EXPECT_TRUE(certificate_of(chain(121)).too_large);
+    EXPECT_LT(middle.worst_wide, 1e-25);
+    const Certificate few = certificate_of(chain(250));  // in double alone, and without what is made for a partition of the rates
+    EXPECT_TRUE(few.enough);
+    EXPECT_FALSE(few.wide || few.too_large);
+    EXPECT_EQ(few.limit, 120u);
+    EXPECT_LT(few.worst, 1e-11);
+    EXPECT_TRUE(agreement(few, "voronec").beyond_limit);
+    EXPECT_TRUE(certificate_of(chain(601)).too_large);
 }
 
 TEST(Runs, EveryFormulationGivesTheSamePath) {
