@@ -392,6 +392,7 @@ void Kinematics::make_resolver() {
                                   case VectorKind::constraint_torque:
                                   case VectorKind::nonideal_force:
                                   case VectorKind::nonideal_torque:
+                                  case VectorKind::friction:
                                   case VectorKind::quantity: break;  // put in by whoever knows the dynamics
                               }
                               throw Error("unknown kind of vector symbol");

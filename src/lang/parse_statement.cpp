@@ -197,7 +197,7 @@ private:
             if (!axes || sequence.word[0] == sequence.word[1] || sequence.word[1] == sequence.word[2])
                 return in_.fail(Code::E0105, sequence.span, "expected a sequence of axes here", sequence.word,
                                 "three of x, y, z, neighbours different, such as zxz or zyx");
-            sequence.word.insert(0, body ? "b" : "s");
+            sequence.word.insert(sequence.word.begin(), body ? 'b' : 's');
             return list(Role::angle, 3, 3, "three angles");
         }
         if (in_.accept_word("quaternion")) return list(Role::quaternion, 4, 4, "four coordinates");
@@ -522,7 +522,8 @@ private:
                 choice.word = std::string(in_.text(in_.take()));
                 while (in_.kind() == TokenKind::minus && in_.adjacent() && in_.kind(1) == TokenKind::word && in_.adjacent(1)) {
                     in_.take();
-                    choice.word += "-" + std::string(in_.text(in_.take()));
+                    choice.word += '-';
+                    choice.word += in_.text(in_.take());
                 }
                 choice.span = join(choice.span, in_.previous_span());
             }

@@ -23,7 +23,7 @@ struct SimulateOptions {
     // Rows at t0 + k * every, at the times `at` in between, and at t1. Zero: a row after every step; infinity: none between t0
     // and t1 but those `at`.
     double every = 0;
-    std::vector<double> at;
+    std::vector<double> at = {};
     double rtol = 1e-7, atol = 1e-8;
     bool project = true;        // corrects states that have drifted:
     bool correct_once = false;  // by one correction of each level after a step, not down to round-off

@@ -12,7 +12,11 @@
 namespace appell {
 
 inline std::string gallery_text(const std::string& name) {
-    std::ifstream file(std::string(APPELL_SOURCE_DIR) + "/gallery/" + name + ".appell");
+    std::string path = APPELL_SOURCE_DIR;
+    path += "/gallery/";
+    path += name;
+    path += ".appell";
+    std::ifstream file(path);
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
