@@ -1,6 +1,7 @@
 // The command line: argument parsing only. Exit codes: 0 good, 1 the model or the run has a problem, 2 wrong usage.
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -12,6 +13,8 @@
 
 int main(int argc, char** argv) {
     using namespace appell;
+    // a reader that goes away makes a write fail, and what was begun is cleaned up; a signal would leave it behind
+    std::signal(SIGPIPE, SIG_IGN);
     CLI::App app{"appell: equations of motion, constraint forces and simulation from one text file"};
     app.set_version_flag("--version", std::string("appell ") + APPELL_VERSION);
     app.require_subcommand(1);
@@ -93,7 +96,8 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "appell: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "appell: {}\n", error.what());
+        // not fmt::print: standard error may be what could not be written
+        std::fputs(fmt::format("appell: {}\n", error.what()).c_str(), stderr);
         return 1;
     }
 }
