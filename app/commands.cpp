@@ -83,6 +83,7 @@ namespace {
 
 void show(const Diagnostics& diagnostics, const SourceSet& sources) {
     const bool colour = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+    std::fflush(stdout);  // both may go to one file, and the other one is buffered
     for (const Diagnostic& d : diagnostics.all()) {
         std::string text = render(d, sources);
         if (colour) {

@@ -1,6 +1,7 @@
 // The command line: argument parsing only. Exit codes: 0 good, 1 the model or the run has a problem, 2 wrong usage.
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -155,11 +156,16 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         fmt::print(stderr, "appell: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "appell: {}\n", error.what());
+        // not fmt::print: standard error may be what could not be written
+        std::fputs(fmt::format("appell: {}\n", error.what()).c_str(), stderr);
         return 1;
     }
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return carry_out(std::vector<std::string>(argv + 1, argv + argc), std::nullopt, ""); }
+int main(int argc, char** argv) {
+    // a reader that goes away makes a write fail, and what was begun is cleaned up; a signal would leave it behind
+    std::signal(SIGPIPE, SIG_IGN);
+    return carry_out(std::vector<std::string>(argv + 1, argv + argc), std::nullopt, "");
+}

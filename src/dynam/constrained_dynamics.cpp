@@ -1,6 +1,7 @@
 #include "dynam/constrained_dynamics.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -9,7 +10,9 @@
 #include "dynam/inertia_sums.hpp"
 #include "dynam/loads.hpp"
 #include "dynam/nonideal.hpp"
+#include "dynam/speed_partition.hpp"
 #include "expr/dependence.hpp"
+#include "expr/evaluate.hpp"
 #include "expr/print.hpp"
 
 namespace appell {
@@ -164,6 +167,20 @@ void choose_independent(ConstrainedDynamics& d, Diagnostics& diagnostics) {
         diagnostics.add({Code::E0611, m.independent_span, fmt::format("{} independent speeds are too few", d.independent.size()),
                          fmt::format("{} speeds, {} constraint rows", m.speeds.size(), d.rows.size()),
                          fmt::format("at least {}", m.speeds.size() - d.rows.size()), ""});
+    if (diagnostics.has_errors() || d.dependent.empty()) return;
+    // Rank is largest at generic values: what these rows do not determine there they determine nowhere.
+    const std::vector<double> values = generic_values(d.graph());
+    std::vector<NodeId> entries;
+    for (const SparseEntry& e : d.A.entries) entries.push_back(e.value);
+    const std::vector<double> numbers = evaluate<double>(d.graph(), entries, std::span<const double>(values));
+    if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return;
+    if (choose_speed_partition(d, values, d.dependent).rows.size() == d.dependent.size()) return;
+    std::vector<std::string> names;
+    for (const std::uint32_t speed : d.independent) names.push_back(m.speeds[speed].name);
+    diagnostics.add({Code::E0817, m.independent_span,
+                     fmt::format("the independent speeds {} do not determine the others at any state", fmt::join(names, ", ")),
+                     "", "a choice whose dependent speeds follow from the constraints",
+                     "choose other speeds with `independent`, or leave it out"});
 }
 
 }  // namespace

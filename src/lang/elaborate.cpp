@@ -35,7 +35,6 @@ std::optional<Model> Elaborator::run() {
             if (entities_[i].kind == kind) resolve(i);
     for (std::uint32_t i = 0; i < entities_.size(); ++i) resolve(i);
     elaborate_rest();
-    refuse_unsupported();
     apply_overrides();
     Result<Model> built = builder_->build();
     // a model that lost its parts to other problems is not called empty as well
@@ -265,14 +264,6 @@ void Elaborator::elaborate_rest() {
     each(StatementKind::tolerance, &Elaborator::elaborate_tolerance);
     each(StatementKind::run, &Elaborator::elaborate_run);
     each(StatementKind::plot, &Elaborator::elaborate_plot);
-}
-
-void Elaborator::refuse_unsupported() {
-    for (const Statement& statement : syntax_.statements)
-        if (!info(statement.kind).supported)
-            fail(Code::E0901, statement.keyword, fmt::format("`{}` is not supported yet", info(statement.kind).keyword), {}, {},
-                 "its syntax is right; take the statement out to go on");
-    flush_attempt();
 }
 
 void Elaborator::fail(Code code, Span span, std::string message, std::string found, std::string expected, std::string hint) {

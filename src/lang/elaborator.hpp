@@ -97,7 +97,6 @@ private:
     void declare_names();
     void declare_items(const Instance& instance, EntityKind kind);
     void check_overrides();
-    void refuse_unsupported();
     void resolve(std::uint32_t entity);
     void report_circle(std::uint32_t from, std::uint32_t to);
     void elaborate_rest();

@@ -428,7 +428,7 @@ std::size_t Evaluation::begin_sum(const SyntaxNode& node, std::size_t index) {
     const Limits& limits = owner_.options_.limits;
     if (members > limits.family_size) {
         owner_.fail(Code::E0507, node.span, "the sum has too many terms", fmt::format("{}", members),
-                    fmt::format("at most {}", limits.family_size));
+                    fmt::format("at most {}", limits.family_size), "use --limit family_size=N for more");
         stack_.emplace_back();
         return behind;
     }
@@ -463,7 +463,7 @@ std::size_t Evaluation::end_sum(const SyntaxNode& node, std::size_t index) {
     }
     if (++rounds_ > owner_.options_.limits.statements) {
         owner_.fail(Code::E0507, node.span, "the sums have too many terms", {},
-                    fmt::format("at most {}", owner_.options_.limits.statements));
+                    fmt::format("at most {}", owner_.options_.limits.statements), "use --limit statements=N for more");
         loops_.clear();
         stack_.assign(1, Value{});
         return k_stop;

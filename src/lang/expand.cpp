@@ -42,7 +42,7 @@ void Elaborator::elaborate_size(Entity& entity) {
 bool Elaborator::append_instance(const Statement& statement, std::uint32_t environment) {
     if (instances_.size() >= options_.limits.statements) {
         fail(Code::E0010, statement.keyword, "the model has too many statements", {},
-             fmt::format("at most {}", options_.limits.statements));
+             fmt::format("at most {}", options_.limits.statements), "use --limit statements=N for more");
         return false;
     }
     instances_.push_back({&statement, environment});
@@ -109,10 +109,10 @@ void Elaborator::expand_families() {
         const bool large = first && last && *last - *first >= static_cast<long long>(options_.limits.family_size);
         if (large)
             fail(Code::E0507, statement.span, "this family has too many members", fmt::format("{}..{}", *first, *last),
-                 fmt::format("at most {}", options_.limits.family_size));
+                 fmt::format("at most {}", options_.limits.family_size), "use --limit family_size=N for more");
         if (environments_.size() > options_.limits.statements) {
             fail(Code::E0010, statement.keyword, "the families of the model have too many members", {},
-                 fmt::format("at most {}", options_.limits.statements));
+                 fmt::format("at most {}", options_.limits.statements), "use --limit statements=N for more");
             break;
         }
         if (!first || !last || *first > *last || large) {

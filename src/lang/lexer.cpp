@@ -99,7 +99,8 @@ public:
             }
             if (c == '\n') line_begin = i + 1;
             if (i > line_begin && i - line_begin > k_longest_line) {
-                fail(Code::E0009, line_begin, line_begin + 1, fmt::format("a line is longer than {} bytes", k_longest_line));
+                fail(Code::E0009, line_begin, line_begin + 1,
+                     fmt::format("a line is longer than {} bytes, which no --limit changes", k_longest_line));
                 return false;
             }
             const Scalar scalar = decode(text_, i);

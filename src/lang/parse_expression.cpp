@@ -42,7 +42,8 @@ public:
         while (!ended) {
             if (stack_.size() > limits_.nesting)
                 return reader_.fail(Code::E0011, reader_.span(reader_.peek()), "the expression is nested too deeply", {},
-                                    fmt::format("at most {} levels", limits_.nesting), "name a part of it with `let`");
+                                    fmt::format("at most {} levels", limits_.nesting),
+                                    "name a part of it with `let`, or use --limit nesting=N");
             if (expect_operand_) {
                 if (!operand()) return false;
             } else if (!operation(ended)) {

@@ -50,8 +50,7 @@ private:
             case StatementKind::damper:
                 return name("a point") && name("a point") && in_.expect_word("coefficient") && expression(Role::coefficient);
             case StatementKind::load: return on("a speed") && value();
-            case StatementKind::constraint:
-                return name("the constraint's name") && colon() && equations() && initially_off();
+            case StatementKind::constraint: return name("the constraint's name") && colon() && equations() && initially_off();
             case StatementKind::nonideal: return name("a constraint") && colon() && nonideal();
             case StatementKind::actuator: return name("the actuator's name") && colon() && actuator();
             case StatementKind::servo: return name("the servo-constraint's name") && colon() && equations() && by();
@@ -635,7 +634,7 @@ void parse_file(std::string_view text, std::uint32_t file, const Limits& limits,
         if (row != nullptr && row->kind == StatementKind::for_) {
             if (open.size() >= limits.nesting)
                 good = reader.fail(Code::E0011, statement.keyword, "families are nested too deeply", {},
-                                   fmt::format("at most {} levels", limits.nesting));
+                                   fmt::format("at most {} levels", limits.nesting), "use --limit nesting=N for more");
             open.push_back({syntax.statements.size(), !good});
         }
         if (good && !quiet) {

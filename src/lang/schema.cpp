@@ -17,37 +17,36 @@ using Kind = StatementKind;
 
 constexpr auto k_statements = std::to_array<StatementInfo>({
     {Kind::system, "system", "system NAME [\"title\"]", "Names the model. It is the first statement of a model file.",
-     "system pendulum \"A mass on a rod\"", true, false},
+     "system pendulum \"A mass on a rod\"", false},
     {Kind::include, "include", "include \"FILE\"",
      "Puts the statements of another file in this place. The path is relative to the including file and can not leave the "
      "model's folder.",
-     "include \"parts/wheel.appell\"", true, false},
+     "include \"parts/wheel.appell\"", false},
     {Kind::newtonian, "newtonian", "newtonian NAME", "Names the Newtonian frame; it is called N when this statement is absent.",
-     "newtonian N", true, false},
+     "newtonian N", false},
     {Kind::size, "size", "size NAME = NUMBER [, ...]",
-     "A whole number that shapes the model: bounds of families, indices. `--set` may override it.", "size n = 5", true, false},
+     "A whole number that shapes the model: bounds of families, indices. `--set` may override it.", "size n = 5", false},
     {Kind::param, "param", "param NAME [= VALUE] [, ...]",
      "A parameter. The value is a constant expression of numbers, units and other parameters; without a value it must be given "
      "by `--set`. "
      "Parameters stay symbols in the equations.",
-     "param m = 1 kg, l = 2 m, k", true, true},
+     "param m = 1 kg, l = 2 m, k", true},
     {Kind::input, "input", "input NAME [= VALUE] [, ...]", "A signal from outside, with a constant default value.",
-     "input F = 0 N", true, true},
+     "input F = 0 N", true},
     {Kind::coord, "coord", "coord NAME [= VALUE] [fixed] [, ...]",
      "A generalized coordinate and its start value (0 when absent). `fixed`: assembling the start must not move it.",
-     "coord x = 1 m, theta = 30 deg fixed", true, true},
+     "coord x = 1 m, theta = 30 deg fixed", true},
     {Kind::speed, "speed", "speed NAME = EXPR [, ...]",
      "A generalized speed, defined by a rate q' or by any expression linear in the rates, velocities included. Without any speed "
      "statement the speeds are the rates of the coordinates and, for a quaternion frame, the components of its angular velocity "
      "along its own axes. To give a quaternion body a start spin, declare speeds such as w1 = dot(omega(B), B.x).",
-     "speed u1 = x', u2 = dot(vel(P), B.x)", true, true},
+     "speed u1 = x', u2 = dot(vel(P), B.x)", true},
     {Kind::start, "start", "start NAME = VALUE [fixed] [, ...]", "Start values of speeds, of coordinates, or of rates q'.",
-     "start u1 = 0.3 m/s, x' = 2 m/s fixed", true, true},
-    {Kind::let, "let", "let NAME = EXPR [, ...]", "A name for a scalar or vector expression.", "let r = sqrt(x^2 + y^2)", true,
-     true},
+     "start u1 = 0.3 m/s, x' = 2 m/s fixed", true},
+    {Kind::let, "let", "let NAME = EXPR [, ...]", "A name for a scalar or vector expression.", "let r = sqrt(x^2 + y^2)", true},
     {Kind::function, "function", "function NAME(ARG, ...) = EXPR  |  function NAME(ARG, ...) opaque",
      "A scalar function of scalars: given by an expression, or opaque (known by name and partial derivatives only).",
-     "function f(x, t) = sin(x)*t", true, false},
+     "function f(x, t) = sin(x)*t", false},
     {Kind::frame, "frame",
      "frame NAME from FRAME rotate ANGLE about AXIS [, ...]  |  body|space SEQUENCE (A, B, C)  |  quaternion (E0, E1, E2, E3)  | "
      " "
@@ -57,36 +56,35 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "about axes of the frame reached so far); by a body-fixed or space-fixed sequence such as zxz; by a quaternion of four "
      "coordinates; or "
      "by direction cosines R with parent components = R * child components.",
-     "frame B from N rotate theta about z", true, true},
+     "frame B from N rotate theta about z", true},
     {Kind::point, "point", "point NAME fixed in FRAME  |  point NAME at POSITION",
      "A point. `fixed in` the Newtonian frame names the origin (O when absent). A position is a point plus or minus vectors.",
-     "point P at O + l*B.x", true, true},
+     "point P at O + l*B.x", true},
     {Kind::particle, "particle", "particle NAME mass MASS [at POSITION]",
-     "A point with mass. Without `at` the point of that name must be declared.", "particle P mass m at O + x*N.x", true, true},
+     "A point with mass. Without `at` the point of that name must be declared.", "particle P mass m at O + x*N.x", true},
     {Kind::body, "body",
      "body NAME frame FRAME mass MASS center POINT | center at POSITION inertia (Ixx, Iyy, Izz [, Ixy, Iyz, Izx]) [about POINT] "
      "[in FRAME]",
      "A rigid body: its frame, mass, mass centre and inertia. The inertia is about the mass centre and in the body's frame "
      "unless said "
      "otherwise; products of inertia carry their minus sign (entries of the dyadic). `center at` makes the point NAME_o.",
-     "body D frame B mass m center C inertia (A, A, 2*A)", true, true},
+     "body D frame B mass m center C inertia (A, A, 2*A)", true},
     {Kind::gravity, "gravity", "gravity VECTOR", "A uniform gravitational acceleration of every particle and body.",
-     "gravity -g*N.z", true, false},
+     "gravity -g*N.z", false},
     {Kind::force, "force", "force on POINT|BODY [at POINT] [from POINT] = VECTOR",
      "A force on a point, or on the material point of a body that is at a point (at its mass centre if none is named); `from`: "
      "its "
      "opposite acts on that point.",
-     "force on P = s*N.x", true, true},
+     "force on P = s*N.x", true},
     {Kind::torque, "torque", "torque on BODY [from BODY] = VECTOR",
-     "A torque on a body or frame; `from`: its opposite acts on that one.", "torque on B from A = T*A.z", true, true},
+     "A torque on a body or frame; `from`: its opposite acts on that one.", "torque on B from A = T*A.z", true},
     {Kind::spring, "spring", "spring POINT POINT stiffness K [length L]",
-     "A linear spring between two points, with its natural length (0 when absent).", "spring P Q stiffness k length l0", true,
-     true},
+     "A linear spring between two points, with its natural length (0 when absent).", "spring P Q stiffness k length l0", true},
     {Kind::damper, "damper", "damper POINT POINT coefficient C", "A linear damper between two points.",
-     "damper P Q coefficient c", true, true},
-    {Kind::load, "load", "load on SPEED = EXPR", "A generalized force on a speed.", "load on u1 = -c*u1", true, true},
+     "damper P Q coefficient c", true},
+    {Kind::load, "load", "load on SPEED = EXPR", "A generalized force on a speed.", "load on u1 = -c*u1", true},
     {Kind::potential, "potential", "potential EXPR", "A potential energy of coordinates and time; its forces are -dV/dq.",
-     "potential k*x^2/2", true, true},
+     "potential k*x^2/2", true},
     {Kind::constraint, "constraint",
      "constraint NAME: LEFT = RIGHT [, ...] [initially off]  |  constraint NAME: RELATION [, ...]  |  constraint NAME: GAP >= 0 "
      "[restitution E]",
@@ -97,7 +95,7 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "written. `initially off`: it holds from the event on that enforces it. An inequality of positions is a contact: it closes "
      "where the gap comes to zero, by an impact that reverses the rate of the gap times the coefficient of restitution (0 when "
      "absent; without friction during the impact), and opens where its multiplier, positive while it pushes, comes to zero.",
-     "constraint perpendicular: dot(vel(P1), vel(P2)) = 0", true, true},
+     "constraint perpendicular: dot(vel(P1), vel(P2)) = 0", true},
     {Kind::nonideal, "nonideal",
      "nonideal CONSTRAINT: force on POINT|BODY [at POINT] [from POINT] = VECTOR | torque on BODY [from BODY] = VECTOR | load on "
      "SPEED = EXPR | friction on POINT|BODY [at POINT] [from POINT|BODY] [along VECTOR] = BOUND [static BOUND] [, ...]",
@@ -107,54 +105,53 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "relative to what `from` names, tangential to the constraint, while it slides; while it sticks, the force that keeps it at "
      "rest, as long as that is no larger than BOUND, or than the one behind `static`. `along` gives the direction of the slip "
      "where it can not be read off the constraint. friction(c) is the force.",
-     "nonideal contact: friction on P = mu*abs(reaction(contact))", true, true},
+     "nonideal contact: friction on P = mu*abs(reaction(contact))", true},
     {Kind::actuator, "actuator",
      "actuator NAME: force on POINT|BODY [at POINT] [from POINT] along VECTOR | torque on BODY [from BODY] along VECTOR | load "
      "on SPEED",
      "A direction in which servo-constraints may be kept; its magnitude is actuator(NAME).", "actuator F1: force on P along N.x",
-     true, true},
+     true},
     {Kind::servo, "servo", "servo NAME: LEFT = RIGHT [, ...] [by ACTUATOR, ...]",
      "A control objective, kept by actuators; without any, by ideal forces like a constraint. More actuators than needed share "
      "the work with the least sum of squares of their magnitudes.",
-     "servo track: x = 1 m by F1", true, true},
+     "servo track: x = 1 m by F1", true},
     {Kind::independent, "independent", "independent SPEED, ...",
      "Fixes the independent speeds of `minimal` and of the matrices J1 to V; they are chosen by conditioning at the start when "
      "absent. A speed may be named by its rate x' where it is that rate.",
-     "independent u1, u2", true, false},
+     "independent u1, u2", false},
     {Kind::evidence, "evidence", "evidence CONSTRAINT, ...",
      "Constraints whose forces stay in the equations that `derive` prints, with their multipliers; the others are eliminated "
      "first. `minimal` and `nonminimal` follow it, `minimal` is the default then; `multipliers` has all constraint forces in its "
      "equations, the other formulations none, and say so. `derive --evidence all|motion|none|NAME,...` replaces it. Motion and "
      "forces do not depend on it: a run has the multipliers of all constraints as columns, `check` compares all formulations.",
-     "evidence c1", true, false},
+     "evidence c1", false},
     {Kind::claim, "claim", "claim \"LABEL\": LEFT = RIGHT [where CONDITION]",
      "An equation that the derived dynamics must satisfy: scalars, vectors, or matrix(NAME) = ((a, b), (c, d)). `check` tests it "
      "with 50 digits at random consistent states, those where the condition holds.",
-     "claim \"eq. 3\": lambda(c) = m*g where u3 > 0", true, true},
+     "claim \"eq. 3\": lambda(c) = m*g where u3 > 0", true},
     {Kind::misprint, "misprint", "misprint \"LABEL\": LEFT = RIGHT [where CONDITION]",
      "An equation that a source prints and that does not hold. `check` shows that it fails; one that holds is an error.",
-     "misprint \"eq. 4\": lambda(c) = -m*g", true, true},
+     "misprint \"eq. 4\": lambda(c) = -m*g", true},
     {Kind::condition, "condition", "condition NAME: LEFT = RIGHT [, ...]  |  condition NAME: RELATION [, ...]",
      "An equation with a name that is not imposed; written like a constraint. For `imply`.",
-     "condition same: mag(vel(P1)) = mag(vel(P2))", true, true},
+     "condition same: mag(vel(P1)) = mag(vel(P2))", true},
     {Kind::imply, "imply", "imply NAME, ... => NAME, ... [except NAME, ...]",
      "The claim that some constraints or conditions imply others, except where one of the last ones holds. A conclusion on "
      "positions says that its two sides differ by a constant. `check` searches for states that break it, and says what is "
      "special "
      "about them.",
-     "imply c1, c2 => same", true, true},
+     "imply c1, c2 => same", true},
     {Kind::event, "event",
      "event NAME: EXPR [rising|falling] => stop | report | set SPEED|COORDINATE = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT "
      "[, ...]",
      "Something that happens when an expression passes through zero: the run stops, speeds or coordinates get new values (all "
      "computed from the state before), a constraint goes or comes. Every event is listed in the summary with its time. A "
      "constraint on positions can be enforced where it holds; speeds are then moved onto it as by a plastic impact.",
-     "event landing: y falling => stop", true, true},
-    {Kind::output, "output", "output NAME = EXPR [, ...]", "A named column of the results.", "output angle = atan2(y, x)", true,
-     true},
+     "event landing: y falling => stop", true},
+    {Kind::output, "output", "output NAME = EXPR [, ...]", "A named column of the results.", "output angle = atan2(y, x)", true},
     {Kind::tolerance, "tolerance", "tolerance NAME = VALUE [, ...]",
      "Absolute tolerances of single coordinates, rates q' and speeds, in their own units, in place of the run's `atol`.",
-     "tolerance x = 1e-6 m, u1 = 1e-4 m/s", true, true},
+     "tolerance x = 1e-6 m, u1 = 1e-4 m/s", true},
     {Kind::run, "run",
      "run [for TIME] [from TIME] [every TIME|step] [at (TIME, ...)] [integrator NAME] [step TIME] [max_step TIME] [rtol NUMBER] "
      "[atol NUMBER] [formulation NAME] [stabilize NAME] [gains (G) | (G1, G2)]",
@@ -167,15 +164,15 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
      "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
      "the others the run ends by name.",
-     "run for 10 s, every 0.01 s, rtol 1e-7, atol 1e-8", true, false},
+     "run for 10 s, every 0.01 s, rtol 1e-7, atol 1e-8", false},
     {Kind::plot, "plot", "plot EXPR, ... [vs EXPR]  |  plot path(POINT), ... [in plane AXIS AXIS]",
-     "Curves against time or another expression, or the paths of points.", "plot x, y vs t", true, true},
+     "Curves against time or another expression, or the paths of points.", "plot x, y vs t", true},
     {Kind::for_, "for", "for NAME in FIRST..LAST [where CONDITION]",
      "A family: the statements up to `end` are repeated for each value. Members are named x[i]; indices are whole-number "
      "expressions of "
      "sizes and loop names.",
-     "for i in 1..n", true, true},
-    {Kind::end, "end", "end", "Closes a family.", "end", true, true},
+     "for i in 1..n", true},
+    {Kind::end, "end", "end", "Closes a family.", "end", true},
 });
 
 constexpr std::string_view k_clause_words[] = {
@@ -418,7 +415,6 @@ std::string language_reference() {
     std::string out = "### Statements\n\n";
     for (const StatementInfo& row : k_statements) {
         out += fmt::format("#### `{}`\n\n```\n{}\n```\n\n{}\n", row.keyword, row.syntax, row.description);
-        if (!row.supported) out += "\nRead and checked for syntax, then refused with E0901: not supported yet.\n";
         out += fmt::format("\nExample: `{}`\n\n", row.example);
     }
     out += "### Functions\n\n| written | gives | meaning |\n|---|---|---|\n";

@@ -62,7 +62,6 @@ struct StatementInfo {
     std::string_view syntax;       // one line, [optional parts] in brackets
     std::string_view description;  // one paragraph
     std::string_view example;
-    bool supported;  // else parsed, checked for syntax and refused by name
     bool in_family;  // may stand inside a `for` block
 };
 

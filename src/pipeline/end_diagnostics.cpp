@@ -7,6 +7,7 @@
 
 #include "base/integrators.hpp"
 #include "base/number_format.hpp"
+#include "pipeline/start_problems.hpp"
 #include "sim/motion_program.hpp"
 
 namespace appell {
@@ -225,6 +226,10 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
             break;
         case EndReason::start_has_no_solution: diagnostics.add(no_start(d, motion, s)); break;
         case EndReason::start_not_finite:
+            if (const auto law = law_without_value(d, motion, s.t_end, s.x_start)) {
+                diagnostics.add(*law);
+                break;
+            }
             diagnostics.add({Code::E0803,
                              {},
                              "the equations of motion are not finite at the start",
@@ -233,6 +238,10 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                              "check parameters and start values for divisions by zero"});
             break;
         case EndReason::not_finite:
+            if (const auto law = law_without_value(d, motion, s.t_end, s.x_end)) {
+                diagnostics.add(*law);
+                break;
+            }
             diagnostics.add({at_start ? Code::E0803 : Code::E0804,
                              {},
                              fmt::format("the equations of motion are not finite at {}", when),
@@ -251,7 +260,9 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                              "up to there are kept"});
             break;
         case EndReason::singular_mass:
-            if (at_start)
+            if (const auto singular = at_start ? singular_coordinates(d, motion, s.t_end, s.x_start) : std::nullopt)
+                diagnostics.add(*singular);
+            else if (at_start)
                 diagnostics.add(without_inertia(d, s));
             else
                 diagnostics.add({Code::E0806,
@@ -274,14 +285,20 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
             for (const ConstraintRow& row : d.rows)
                 if (row.by_actuators) servo.push_back(&row);
             const ConstraintRow* row = s.row < servo.size() ? servo[s.row] : nullptr;
+            const std::string out_of_reach = unreachable_combinations(d, motion, s.t_end, s.x_end);
             diagnostics.add({Code::E0818, row ? m.constraints[row->constraint].span : Span{},
                              fmt::format("the actuators can not keep servo-constraint {} at {}", row ? row->name : "", when),
-                             place(s.x_end), "an actuator that accelerates it, beside what the others do",
+                             out_of_reach.empty() ? place(s.x_end) : fmt::format("no actuator accelerates {}", out_of_reach),
+                             "an actuator that accelerates it, beside what the others do",
                              at_start ? "add an actuator, or state the objective where this one acts" : rows_kept});
             break;
         }
         case EndReason::no_reaction:
         case EndReason::several_reactions:
+            if (const auto law = law_without_value(d, motion, s.t_end, s.x_end)) {
+                diagnostics.add(*law);
+                break;
+            }
             diagnostics.add(
                 {Code::E0819, m.nonideal.empty() ? Span{} : m.nonideal.front().span,
                  fmt::format("{} satisfies the nonideal law at {}",

@@ -127,6 +127,24 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     // beyond the largest size states serve the claims alone
     if (size > certificate.largest_dense && m.claims.empty()) certificate.states = 0;
     const ConsistentStates states = random_consistent_states(*derivation.dynamics, *lowered, summary.x_start, certificate);
+    if (states.rough.empty() && certificate.states > 0 && !derivation.dynamics->rows.empty()) {
+        derivation.diagnostics.add(
+            {Code::W1009, m.constraints.front().span,
+             fmt::format("none of {} random states near the start could be brought onto the constraints", states.tried), "",
+             "constraints that leave a motion, and states beside the start's",
+             "no claim, no formulation and no constraint was examined"});
+        // they may hold at the start alone: the first steps of the motion show it
+        SimulateOptions begin;
+        begin.t0 = m.run.from;
+        begin.t1 = m.run.from + m.run.duration;
+        begin.every = std::abs(m.run.duration);
+        begin.max_steps = 100;
+        const SimulateSummary motion = simulate(lowered->motion, lowered->x0, begin, [](double, std::span<const double>) {});
+        Diagnostics ended;
+        if (motion.reason != EndReason::too_many_steps) add_end_diagnostics(ended, *derivation.dynamics, lowered->motion, motion);
+        for (const Diagnostic& d : ended.all())
+            if (d.severity() == Severity::error) derivation.diagnostics.add(d);
+    }
     CertificateOptions own = certificate;
     own.states = std::min<std::size_t>(certificate.states, 30);
     own.vary_parameters = false;

@@ -82,11 +82,11 @@ struct Renderer {
 }  // namespace
 
 std::string document_latex(const Document& document) {
-    std::string out =
+    const std::string preamble =
         "\\documentclass[a4paper]{article}\n\\usepackage[utf8]{inputenc}\n\\usepackage[margin=25mm]{geometry}\n"
         "\\usepackage{amsmath,amssymb}\n\\allowdisplaybreaks\n\\setcounter{MaxMatrixCols}{30}\n"
-        "\\renewcommand{\\arraystretch}{1.5}\n\\setlength{\\parindent}{0pt}\n\\setlength{\\parskip}{4pt}\n\\begin{document}\n";
-    out += fmt::format("\\section*{{{}}}\n", latex_words(document.title.empty() ? document.name : document.title));
+        "\\renewcommand{\\arraystretch}{1.5}\n\\setlength{\\parindent}{0pt}\n\\setlength{\\parskip}{4pt}\n";
+    std::string out = fmt::format("\\section*{{{}}}\n", latex_words(document.title.empty() ? document.name : document.title));
     if (!document.lead.empty()) out += Renderer{}(document.lead);
     for (const Section& section : document.sections) {
         out += fmt::format("\\subsection*{{{}{}}}\n", latex_words(section.title),
@@ -94,7 +94,7 @@ std::string document_latex(const Document& document) {
         if (!section.intermediates.empty()) out += "With the abbreviations\n" + Renderer{}(section.intermediates);
         for (const Block& block : section.blocks) out += std::visit(Renderer{}, block);
     }
-    return out + "\\end{document}\n";
+    return preamble + latex_letters(out) + "\\begin{document}\n" + out + "\\end{document}\n";
 }
 
 }  // namespace appell

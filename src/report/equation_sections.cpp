@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "dynam/realised.hpp"
+#include "expr/linear_split.hpp"
 #include "expr/print.hpp"
 #include "report/force_lines.hpp"
 
@@ -253,6 +254,24 @@ Section members_section(const ConstrainedDynamics& d) {
     return section;
 }
 
+// The multiplier of a single row whose law is linear in it, C = C1 lambda + C0:
+// lambda = (b - A M^-1 (f + C0)) / (A M^-1 (A' + C1)). Invalid for other systems.
+NodeId multiplier_of_law(const ConstrainedDynamics& d) {
+    Graph& g = d.graph();
+    const std::vector<NodeId> masses = diagonal_masses(d);
+    if (d.rows.size() != 1 || masses.empty() || !d.actuators.empty()) return {};
+    const LinearSplit law = split_linear(g, d.C, std::span(&d.rows.front().multiplier, 1));
+    if (law.failure) return {};
+    std::vector<NodeId> above{d.b.front()}, below;
+    for (const SparseEntry& e : d.A.entries) {
+        const NodeId slope = law.coefficients.find(e.column, 0);
+        const NodeId along = slope.valid() ? g.add(e.value, slope) : e.value;
+        below.push_back(g.div(g.mul(e.value, along), masses[e.column]));
+        above.push_back(g.neg(g.div(g.mul(e.value, g.add(d.f[e.column], law.remainders[e.column])), masses[e.column])));
+    }
+    return g.div(g.sum(above), g.sum(below));
+}
+
 // C and G tau of M u' = f + C + G tau + A' lambda, and the rows that the actuators keep; on the page the letter D is that of
 // u_D' = D u_I' + d
 void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
@@ -279,7 +298,8 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
                             expression(g.sum(work[r]))});
     section.blocks.emplace_back(std::move(list));
     section.blocks.emplace_back(Sentence{"In what follows they count among the given forces."});
-    if (d.C_of_ideal) {
+    // the members below are written with the ideal multipliers, whether or not a law is
+    if (!d.C.empty()) {
         section.blocks.emplace_back(Sentence{"Multipliers marked as ideal are what they were without the nonideal forces."});
         if (const auto solved = d.actuators.empty() ? solved_multipliers(d) : std::nullopt) {
             Equations ideal;
@@ -290,11 +310,19 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
                         ideal.push_back({expression(g.symbol_node(c.ideal_multipliers[k])), "=", expression(solved->lambda[i])});
             }
             section.blocks.emplace_back(std::move(ideal));
+        } else {
+            section.blocks.emplace_back(Sentence{
+                "They solve ",
+                named("A M^-1 A^T lambda_i = b - A M^-1 f", "A M^{-1} A^{T} \\lambda_{\\mathrm{i}} = b - A M^{-1} f"), "."});
         }
     }
-    if (d.C_of_reaction)
+    if (d.C_of_reaction) {
         section.blocks.emplace_back(
             Sentence{"The laws contain the multipliers themselves: the equations are to be solved for both together."});
+        if (const NodeId lambda = multiplier_of_law(d); lambda.valid())
+            section.blocks.emplace_back(
+                Equations{{expression(g.symbol_node(d.rows.front().multiplier)), "=", expression(lambda)}});
+    }
     out.push_back(std::move(section));
     if (!d.C.empty()) out.push_back(members_section(d));
     if (d.actuators.empty()) return;

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "expr/dependence.hpp"
+#include "report/latex_words.hpp"
 #include "report/svg_plot.hpp"
 
 namespace appell {
@@ -40,8 +42,19 @@ Json to_json(const Diagnostics& diagnostics, const SourceSet& sources) {
     return out;
 }
 
-std::string with_unit(const std::string& label, const std::optional<Dimension>& dimension) {
-    return dimension && !dimension->none() ? fmt::format("{} [{}]", label, si_text(*dimension)) : label;
+// a torque has the dimension of an energy and is none
+bool is_torque(const Graph& g, NodeId value) {
+    const std::vector<VectorSymbolId> symbols = vector_symbols_in(g, std::span(&value, 1));
+    return std::any_of(symbols.begin(), symbols.end(), [&](VectorSymbolId id) {
+        const auto kind = static_cast<VectorKind>(g.vector_symbol(id).kind);
+        return kind == VectorKind::constraint_torque || kind == VectorKind::nonideal_torque;
+    });
+}
+
+std::string with_unit(const Model& m, const std::string& label, NodeId value, const std::optional<Dimension>& dimension) {
+    if (!dimension || dimension->none()) return label;
+    const std::string unit = si_text(*dimension);
+    return fmt::format("{} [{}]", label, unit == "J" && is_torque(*m.graph, value) ? "N m" : unit);
 }
 
 Curve curve_of(const Run& run, std::string label, std::size_t x, std::size_t y) {
@@ -50,20 +63,6 @@ Curve curve_of(const Run& run, std::string label, std::size_t x, std::size_t y) 
         std::find_if(run.curves.begin(), run.curves.end(), [&](const RunCurve& c) { return c.x == x && c.y == y; });
     if (found != run.curves.end()) found->points.append_to(curve);
     return curve;
-}
-
-// file names keep letters and digits
-std::string file_name(const std::string& words) {
-    std::string out;
-    for (const char c : words) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (plain)
-            out += c;
-        else if (!out.empty() && out.back() != '_')
-            out += '_';
-    }
-    while (!out.empty() && out.back() == '_') out.pop_back();
-    return out.substr(0, 60);
 }
 
 }  // namespace
@@ -170,7 +169,7 @@ std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works) {
 std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
     std::vector<NamedPlot> out;
     const auto emit = [&](const std::string& name, const PlotSpec& spec) {
-        out.push_back({fmt::format("{:02}_{}", out.size() + 1, file_name(name)), render_svg(spec)});
+        out.push_back({fmt::format("{:02}_{}", out.size() + 1, plain_words(name).substr(0, 60)), render_svg(spec)});
     };
     static constexpr const char* k_axes[] = {"x", "y", "z"};
     const std::string& newton = m.frame(Model::newtonian()).name;
@@ -184,13 +183,13 @@ std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
             spec.x_label = fmt::format("{}.{} [m]", newton, k_axes[where.across]);
             spec.y_label = fmt::format("{}.{} [m]", newton, k_axes[where.up]);
         } else {
-            spec.x_label = plot.x.valid() ? with_unit(plot.x_label, plot.x_dimension) : "t [s]";
+            spec.x_label = plot.x.valid() ? with_unit(m, plot.x_label, plot.x, plot.x_dimension) : "t [s]";
         }
         std::vector<std::string> names;
         for (std::size_t k = 0; k < plot.traces.size(); ++k) {
             const PlotTrace& trace = plot.traces[k];
-            spec.curves.push_back(curve_of(run, paths ? trace.label : with_unit(trace.label, trace.dimension), where.traces[k].x,
-                                           where.traces[k].y));
+            spec.curves.push_back(curve_of(run, paths ? trace.label : with_unit(m, trace.label, trace.y, trace.dimension),
+                                           where.traces[k].x, where.traces[k].y));
             names.push_back(trace.label);
         }
         if (!paths && plot.traces.size() == 1) spec.y_label = spec.curves.front().label;

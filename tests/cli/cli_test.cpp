@@ -149,6 +149,65 @@ TEST_F(Cli, DerivedLatexCompiles) {
         }
 }
 
+// what the members of a force are written with stands on the page: ideal multipliers, and those of a law that contains them
+TEST_F(Cli, MultipliersOfLawsArePrinted) {
+    for (const char* formulation : {"multipliers", "ukp", "minimal"}) {
+        const auto printed = [&](const char* name) {
+            return call("derive " + model(name) + " --formulation " + formulation, false).out;
+        };
+        EXPECT_NE(printed("drag_like_constraint").find("\n  ideal(path) = "), std::string::npos) << formulation;
+        const std::string rod = printed("rough_rod");
+        EXPECT_NE(rod.find("\n  ideal(contact) = "), std::string::npos) << formulation;
+        // from M u' = f + C + A' lambda and A u' = b, by hand
+        EXPECT_NE(rod.find("\n  lambda(contact) = m*(g - l*sin(theta)*u3^2)/(1 + 3*cos(theta)*(cos(theta) + "
+                           "mu*sin(theta)*sign(l*sin(theta)*u3 + u1)))\n"),
+                  std::string::npos)
+            << rod;
+    }
+}
+
+// names and titles as people type them; plots keep a name, too
+TEST_F(Cli, LettersOfOtherAlphabets) {
+    write("a.appell",
+          "system a \"Ein Maß θ, Ω und Ж\"\ncoord θ = 1, xβ = 0 m\nparticle Pβ mass 1 kg at O + 1 m*cos(θ)*N.x + xβ*N.y\n"
+          "constraint c: dot(vel(Pβ), N.x + N.y) = 0\nstart θ' = 1\nrun for 0.1 s\nplot θ\n");
+    EXPECT_EQ(call("run a.appell --out r").code, 0);
+    EXPECT_TRUE(fs::exists(folder_ / "r/01_theta.svg")) << call("run a.appell --out r").out;
+    if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << "pdflatex is not installed";
+    write("a.tex", call("derive a.appell --to latex", false).out);
+    const std::string command =
+        "cd '" + folder_.string() + "' && pdflatex -interaction=nonstopmode -halt-on-error a.tex >/dev/null 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << read("a.log");
+    EXPECT_EQ(read("a.log").find("Missing character"), std::string::npos) << read("a.log");
+}
+
+// a reader that goes away leaves results or nothing, and no folder that is half of them
+TEST_F(Cli, AClosedPipeLeavesNothingBehind) {
+    // a note is written while the folder for the files is still there
+    write("a.appell",
+          "system a\ncoord x = 1, y = 1\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint c: x^2 + y^2 = 4\nrun for 1\n");
+    const std::string run = "run a.appell --out r";
+    EXPECT_NE(call(run).out.find("N0812"), std::string::npos);  // the second time files are moved into a folder that is there
+    const std::string program = std::string(APPELL_BINARY_DIR) + "/appell";
+    const std::string command =
+        "cd '" + folder_.string() + "' && ( sleep 0.2; '" + program + "' " + run + " ) 2>&1 | true; sleep 1";
+    EXPECT_EQ(std::system(("bash -c \"" + command + "\"").c_str()), 0);
+    for (const auto& entry : fs::directory_iterator(folder_))
+        EXPECT_TRUE(entry.path().filename() == "r" || entry.path().filename() == "a.appell") << entry.path();
+}
+
+// into one file: what stands on standard output comes before the diagnostics, unbroken
+TEST_F(Cli, OutputAndDiagnosticsDoNotMix) {
+    write("a.appell",
+          "system a\ncoord x = 1, y = 1\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint c: x'^2 + y'^2 = 1\n"
+          "start x' = 1\nclaim \"wrong\": x'^2 = 2\n");
+    const std::string out = call("check a.appell").out;
+    const std::size_t claims = out.find("wrong: FAILS"), error = out.find("error[E1001]");
+    ASSERT_NE(claims, std::string::npos) << out;
+    ASSERT_NE(error, std::string::npos) << out;
+    EXPECT_LT(claims, error) << out;
+}
+
 TEST_F(Cli, EquationsOfModelsThatCanNotBeStarted) {
     // a start that contradicts the rows, and an opaque function: both have equations
     write("a.appell", "system a\ncoord x = 1, y = 1\nparticle P mass 2 at O + x*N.x + y*N.y\nconstraint c: x'^2 + y'^2 = -1\n");

@@ -104,6 +104,16 @@ std::vector<BadModel> bad_models() {
         .keeps_rows = true;
     add(Code::E0818, particle("actuator F: force on P along N.y\nservo s: x' = 1 by F"));
     add(Code::E0819, rough_rod("2"));
+    // a direction of motion where nothing moves: 0/0, whether the law is one of the reaction or of the ideal force
+    for (const std::string force : {"reaction", "ideal"}) {
+        const std::string law = "P = -0.3*mag(" + force + "(floor, P))*unit(vel(P))";
+        add(Code::E0851, particle("gravity -g*N.y\nconstraint floor: dot(P - O, N.y) = 0\nnonideal floor: force on " + law));
+        out.back().place = law;
+    }
+    // two angles about one axis at the start; the body has inertia about every axis
+    add(Code::E0605,
+        "system bad\ncoord a = 0, b = 0, c = 0\nframe B from N body zxz (a, b, c)\nbody B frame B mass 1 center O "
+        "inertia (1, 2, 3)\nrun for 1 s");
     add(Code::E0715, particle("constraint a: x' = 0\nconstraint b: y' = 0")).read.limits.solve_entries = 1;
     add(Code::E0714, particle("gravity -(g/(1 m))*x*N.x"));
     add(Code::E0203, particle("output energy = x"));
@@ -256,6 +266,48 @@ Diagnostic only(const std::string& text, Code code) {
 TEST(BadRunMore, ComponentsLeftOutAreOneNote) {
     EXPECT_EQ(only(particle("constraint c: parallel(vel(P), N.x)"), Code::N0711).message,
               "components x and y of constraint c are identically zero and were left out");
+}
+
+TEST(BadRunMore, SingularAnglesAreNamed) {
+    const Diagnostic d = only(
+        "system bad\ncoord a = 0.3, b = 0, c = 0\nframe B from N body zxz (a, b, c)\nbody B frame B mass 1 center O inertia (1, "
+        "2, "
+        "3)\nrun for 1 s",
+        Code::E0605);
+    EXPECT_EQ(d.message, "the coordinates are singular at the start: a' and c' together move nothing there");
+    EXPECT_EQ(d.found, "no kinetic energy in a' - c'");
+}
+
+// three rows, and actuators that move x and y together: the difference is what none of them reaches
+TEST(BadRunMore, UnreachableCombinationIsNamed) {
+    const Diagnostic d = only(
+        "system bad\ncoord x = 0, y = 0, z = 0\nparticle P mass 2 at O + x*N.x + y*N.y + z*N.z\n"
+        "actuator F1: force on P along N.x + N.y\nactuator F2: force on P along N.x + N.y + 2*N.z\n"
+        "actuator F3: force on P along N.z\n"
+        "servo sx: x' = t by F1, F2, F3\nservo sy: y' = 2*t by F1, F2, F3\nservo sz: z' = t by F1, F2, F3\nrun for 1 s",
+        Code::E0818);
+    EXPECT_EQ(d.found, "no actuator accelerates sx - sy");
+}
+
+// the start is on both, and no other time is: `check` says so as `run` does
+TEST(BadRunMore, ConstraintsThatHoldAtTheStartAlone) {
+    const std::string text = particle("constraint a: y/(1 m) = sin(t/(1 s))\nconstraint b: y/(1 m) = t/(1 s)\nrun for 1 s");
+    (void)only(text, Code::E0807);
+    Derivation d = derive_text(text);
+    (void)check(d);
+    EXPECT_TRUE(d.diagnostics.has(Code::W1009)) << render(d.diagnostics, d.sources);
+    EXPECT_TRUE(d.diagnostics.has(Code::E0807)) << render(d.diagnostics, d.sources);
+}
+
+// one and the same answer from every command: x' follows from the constraint and can not be independent
+TEST(BadRunMore, IndependentSpeedsThatCanNotBe) {
+    Derivation d = derive_text(particle("constraint a: x' = 0\nindependent x'\nrun for 1 s"));
+    EXPECT_TRUE(d.diagnostics.has(Code::E0817)) << render(d.diagnostics, d.sources);
+    EXPECT_FALSE(d.ok());
+    EXPECT_EQ(d.sources.text(d.diagnostics.all().front().span).substr(0, 11), "independent");
+    // y*x' + x*y' determines either of them, though not at the start, where y is zero
+    Derivation good = derive_text(particle("constraint a: y*x' + x*y' = 0\nindependent y'\nrun for 1 s"));
+    EXPECT_TRUE(good.ok()) << render(good.diagnostics, good.sources);
 }
 
 TEST(BadRunMore, ManyMovesAreCounted) {

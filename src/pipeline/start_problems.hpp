@@ -1,0 +1,27 @@
+// What is wrong with a state that the equations of motion have no answer at: found from the model's own expressions, evaluated
+// there, after a run has ended.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/diagnostics.hpp"
+#include "dynam/constrained_dynamics.hpp"
+#include "sim/motion.hpp"
+
+namespace appell {
+
+// Speeds that together move nothing at a state though they do elsewhere: a gimbal lock, a pole. None: the mass matrix is singular
+// for another reason.
+[[nodiscard]] std::optional<Diagnostic> singular_coordinates(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
+                                                             std::span<const double> x);
+
+// A nonideal law that divides by something that vanishes at a state, as the direction of a velocity does at rest.
+[[nodiscard]] std::optional<Diagnostic> law_without_value(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
+                                                          std::span<const double> x);
+
+// Combinations of servo rows that no actuator accelerates at a state, such as "s.x - s.y".
+[[nodiscard]] std::string unreachable_combinations(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
+                                                   std::span<const double> x);
+
+}  // namespace appell
