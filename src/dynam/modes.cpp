@@ -12,8 +12,7 @@ NodeId sliding_force(const ConstrainedDynamics& d, std::size_t index) {
     if (d.slip_directions.empty()) return g.vscale(g.neg(g.div(friction.bound, speed)), friction.slip);
     NodeId last = g.vector_zero();
     for (std::size_t axis = 0; axis < 3; ++axis)
-        last = g.vadd(last,
-                      g.vscale(g.symbol_node(d.slip_directions[index][axis]), m.frame(Model::newtonian()).basis[axis]));
+        last = g.vadd(last, g.vscale(g.symbol_node(d.slip_directions[index][axis]), m.frame(Model::newtonian()).basis[axis]));
     // the floor only keeps 0/0 away
     const NodeId over = g.div(g.make(Op::Sign, g.dot(friction.slip, last)), g.make(Op::Max, speed, g.constant(1e-300)));
     const NodeId moving = g.make(Op::Less, g.constant(0), speed);

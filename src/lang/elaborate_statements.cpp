@@ -200,7 +200,8 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
                  fmt::format("{} and {}", si_text(*left.dimension), si_text(*right.dimension)), "the same dimension");
         if (i + 2 < parts.size() && parts[i + 2].role == Role::unilateral) {
             if (!scalars) {
-                fail(Code::E0401, span, "a contact compares two scalars", "vectors", "a scalar gap, such as dot(pos(P), N.y) >= 0");
+                fail(Code::E0401, span, "a contact compares two scalars", "vectors",
+                     "a scalar gap, such as dot(pos(P), N.y) >= 0");
                 good = false;
                 continue;
             }
@@ -212,7 +213,8 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
             }
             EquationRow& row = rows.emplace_back(EquationRow{graph().sub(left.node, right.node), span, true});
             if (i + 3 < parts.size() && parts[i + 3].role == Role::restitution) {
-                const Value e = scalar(parts[i + 3].expr, environment, places::constant, Dimension{}, "a coefficient of restitution");
+                const Value e =
+                    scalar(parts[i + 3].expr, environment, places::constant, Dimension{}, "a coefficient of restitution");
                 if (!ready()) return std::nullopt;
                 const auto number_e = number(e, parts[i + 3].span);
                 if (number_e && !(*number_e >= 0 && *number_e <= 1))
@@ -333,8 +335,7 @@ NodeId Elaborator::tangential(NodeId slip, const Value& constraint, PointId poin
         for (const auto& [symbol, value] : vector_gradient(g, phi).vectors) {
             if (std::find(places.begin(), places.end(), g.vector_node(symbol)) == places.end()) continue;
             NodeId normal = value;
-            for (const NodeId n : normals)
-                normal = g.vadd(normal, g.vscale(g.neg(g.div(g.dot(normal, n), g.dot(n, n))), n));
+            for (const NodeId n : normals) normal = g.vadd(normal, g.vscale(g.neg(g.div(g.dot(normal, n), g.dot(n, n))), n));
             normals.push_back(normal);
         }
     }

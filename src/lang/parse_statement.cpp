@@ -498,7 +498,8 @@ private:
             const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
             if (!number && !times && !gains && !name_option)
                 return in_.fail_expected(
-                    "`for`, `from`, `every`, `at`, `step`, `max_step`, `rtol`, `atol`, `formulation`, `integrator`, `stabilize` or "
+                    "`for`, `from`, `every`, `at`, `step`, `max_step`, `rtol`, `atol`, `formulation`, `integrator`, `stabilize` "
+                    "or "
                     "`gains`");
             for (const Part& p : out_.parts)
                 if (p.role == Role::option && p.word == w)

@@ -142,7 +142,8 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "about them.",
      "imply c1, c2 => same", true},
     {Kind::event, "event",
-     "event NAME: EXPR [rising|falling] => stop | report | set SPEED|COORDINATE = EXPR, ... | drop CONSTRAINT | enforce CONSTRAINT "
+     "event NAME: EXPR [rising|falling] => stop | report | set SPEED|COORDINATE = EXPR, ... | drop CONSTRAINT | enforce "
+     "CONSTRAINT "
      "[, ...]",
      "Something that happens when an expression passes through zero: the run stops, speeds or coordinates get new values (all "
      "computed from the state before), a constraint goes or comes. Every event is listed in the summary with its time. A "
@@ -176,12 +177,12 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
 });
 
 constexpr std::string_view k_clause_words[] = {
-    "at",     "on",      "from",     "in",        "about",  "mass",        "frame",      "center",    "inertia", "fixed",
-    "rotate", "body",    "space",    "stiffness", "length", "coefficient", "quaternion", "cosines",   "opaque",  "for",
-    "every",  "step",    "max_step", "rtol",      "atol",   "formulation", "integrator", "stabilize", "gains",   "vs",
-    "plane",  "where",   "by",       "along",     "except", "rising",      "falling",    "stop",      "report",  "set",
-    "drop",   "enforce", "and",      "or",        "not",    "force",       "torque",     "load",
-    "restitution", "initially", "off", "friction", "static"};
+    "at",        "on",     "from",   "in",          "about",     "mass",    "frame",       "center",      "inertia",
+    "fixed",     "rotate", "body",   "space",       "stiffness", "length",  "coefficient", "quaternion",  "cosines",
+    "opaque",    "for",    "every",  "step",        "max_step",  "rtol",    "atol",        "formulation", "integrator",
+    "stabilize", "gains",  "vs",     "plane",       "where",     "by",      "along",       "except",      "rising",
+    "falling",   "stop",   "report", "set",         "drop",      "enforce", "and",         "or",          "not",
+    "force",     "torque", "load",   "restitution", "initially", "off",     "friction",    "static"};
 
 // scalar operations: angle functions, exp and log take pure numbers
 constexpr FunctionSchema operation(std::string_view name, std::string_view syntax, std::string_view description, Op op, int arity,

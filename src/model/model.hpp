@@ -206,11 +206,11 @@ struct Constraint {
     std::vector<SymbolId> ideal_multipliers;  // what they were without any nonideal force (001 eq. 40, second member)
     std::string text;                         // as written
     Span span;
-    std::vector<std::size_t> actuators;  // of a servo-constraint that they keep; otherwise ideal forces do
-    bool unilateral = false;             // a contact: phi >= 0, closed where it is 0 and its multiplier positive
-    NodeId restitution;                  // of a contact, Newton's; invalid: none
-    bool off_at_start = false;           // until an event enforces it
-    std::optional<std::size_t> stick_of; // index in Model::frictions: it holds while that friction sticks
+    std::vector<std::size_t> actuators;   // of a servo-constraint that they keep; otherwise ideal forces do
+    bool unilateral = false;              // a contact: phi >= 0, closed where it is 0 and its multiplier positive
+    NodeId restitution;                   // of a contact, Newton's; invalid: none
+    bool off_at_start = false;            // until an event enforces it
+    std::optional<std::size_t> stick_of;  // index in Model::frictions: it holds while that friction sticks
 };
 
 // what acts: a force, a torque or a generalized force; of an actuator, its direction

@@ -250,14 +250,15 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                              at_start ? "check parameters and start values for divisions by zero" : rows_kept});
             break;
         case EndReason::step_too_small:
-            diagnostics.add({Code::E0805,
-                             {},
-                             fmt::format("the step size collapsed at {}", when),
-                             place(s.x_end),
-                             "a motion that can be followed",
-                             "look for a singularity or a jump of the forces there (sign, abs or unit of a velocity that vanishes; dry "
-                             "friction that may stick is `nonideal c: friction on P = ...`), or loosen the tolerances; the rows "
-                             "up to there are kept"});
+            diagnostics.add(
+                {Code::E0805,
+                 {},
+                 fmt::format("the step size collapsed at {}", when),
+                 place(s.x_end),
+                 "a motion that can be followed",
+                 "look for a singularity or a jump of the forces there (sign, abs or unit of a velocity that vanishes; dry "
+                 "friction that may stick is `nonideal c: friction on P = ...`), or loosen the tolerances; the rows "
+                 "up to there are kept"});
             break;
         case EndReason::singular_mass:
             if (const auto singular = at_start ? singular_coordinates(d, motion, s.t_end, s.x_start) : std::nullopt)

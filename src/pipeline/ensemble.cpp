@@ -202,9 +202,9 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
         *std::find_if(all_formulations().begin(), all_formulations().end(),
                       [&](const FormulationInfo& row) { return row.formulation == formulation(m); });
     // what a run finds out about itself beyond the numbers: partitions, modes, tolerances by name, gains among the parameters
-    out.own_partition_ =
-        m.switches() || !m.run.tolerances.empty() || planned_run(m, out.run_).drift == DriftControl::baumgarte ||
-        info_of_formulation.partitioned || formulation(m) == Formulation::minimal || formulation(m) == Formulation::nonminimal;
+    out.own_partition_ = m.switches() || !m.run.tolerances.empty() || planned_run(m, out.run_).drift == DriftControl::baumgarte ||
+                         info_of_formulation.partitioned || formulation(m) == Formulation::minimal ||
+                         formulation(m) == Formulation::nonminimal;
 
     const RowLayout& layout = out.base_->lowered.layout;
     const std::vector<std::string>& columns = out.base_->lowered.motion.columns;

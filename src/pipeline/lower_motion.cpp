@@ -685,12 +685,12 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
             for (const LedgerEntry& entry : entries) names.push_back(entry.name);
         }
         for (const LedgerEntry& entry : entries)
-            APPELL_ASSERT(std::find(names.begin(), names.end(), entry.name) != names.end(), "the whole has every entry of a mode");
+            APPELL_ASSERT(std::find(names.begin(), names.end(), entry.name) != names.end(),
+                          "the whole has every entry of a mode");
         if (m.switches()) names.emplace_back(k_jumps);
         for (std::string& name : names) {
             column(fmt::format("work({})", name), g.constant(0));
-            const auto found =
-                std::find_if(entries.begin(), entries.end(), [&](const LedgerEntry& e) { return e.name == name; });
+            const auto found = std::find_if(entries.begin(), entries.end(), [&](const LedgerEntry& e) { return e.name == name; });
             powers.push_back(found == entries.end() ? g.constant(0) : found->power);
             out.motion.works.push_back(std::move(name));
         }

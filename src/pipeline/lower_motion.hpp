@@ -38,12 +38,12 @@ struct LoweredMotion {
     RowLayout layout;
     // of `minimal`, what is integrated
     std::vector<std::size_t> independent_coordinates, independent_speeds;
-    SymbolId length_symbol;        // the model's length, last of the programs' inputs
-    std::vector<SymbolId> inputs;              // of the programs
-    std::vector<ConstrainedSolve> equations;   // that give u' and the multipliers
-    std::size_t first_direction = 0;           // among the motion's parameters: directions of slip, three by friction
-    std::size_t nodes = 0;         // of the expression graph
-    std::size_t instructions = 0;  // of the accelerations' program
+    SymbolId length_symbol;                   // the model's length, last of the programs' inputs
+    std::vector<SymbolId> inputs;             // of the programs
+    std::vector<ConstrainedSolve> equations;  // that give u' and the multipliers
+    std::size_t first_direction = 0;          // among the motion's parameters: directions of slip, three by friction
+    std::size_t nodes = 0;                    // of the expression graph
+    std::size_t instructions = 0;             // of the accelerations' program
 };
 
 // The numbers of a motion: everything about it that is no structure. `numbers` is the model of the dynamics, or the same text

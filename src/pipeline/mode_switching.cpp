@@ -24,9 +24,7 @@ constexpr double k_touching = 1e-6;
 constexpr double k_force_noise = 1e-9;
 
 double length(const std::array<double, 3>& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
-double dot(const std::array<double, 3>& v, const std::array<double, 3>& w) {
-    return v[0] * w[0] + v[1] * w[1] + v[2] * w[2];
-}
+double dot(const std::array<double, 3>& v, const std::array<double, 3>& w) { return v[0] * w[0] + v[1] * w[1] + v[2] * w[2]; }
 std::array<double, 3> along(const std::array<double, 3>& v, double sign) {
     const double size = length(v);
     if (!(size > 0)) return {1, 0, 0};
@@ -135,8 +133,9 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
             // along a given direction: slip = s e, and its rate at rest is s' e
             if (scalar)
                 for (std::size_t k = 0; k < 3; ++k)
-                    rate[k] = g_.mul(acceleration(row), g_.div(v[k], g_.make(Op::Max, g_.make(Op::Abs, whole_.rows[row].velocity),
-                                                                           g_.constant(1e-300))));
+                    rate[k] =
+                        g_.mul(acceleration(row),
+                               g_.div(v[k], g_.make(Op::Max, g_.make(Op::Abs, whole_.rows[row].velocity), g_.constant(1e-300))));
         }
         slip_acceleration.insert(slip_acceleration.end(), rate.begin(), rate.end());
         NodeId stick = g_.vector_zero();
@@ -369,8 +368,8 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
         }
         if (!seen.emplace(off_, direction_).second) break;
     }
-    return fail(fmt::format("no choice of open and closed contacts, of sticking and sliding is consistent at t = {}",
-                            short_number(t)));
+    return fail(
+        fmt::format("no choice of open and closed contacts, of sticking and sliding is consistent at t = {}", short_number(t)));
 }
 
 bool ModeSwitching::impact(double t, std::span<double> x, std::vector<std::size_t> closing) {
@@ -390,7 +389,8 @@ bool ModeSwitching::impact(double t, std::span<double> x, std::vector<std::size_
         for (const double p : impulse) largest = std::max(largest, std::abs(p));
         std::size_t pulling = contacts_.size();
         for (std::size_t i = 0; i < contacts_.size(); ++i)
-            if (impulse[i] < -k_force_noise * largest && (pulling == contacts_.size() || impulse[i] < impulse[pulling])) pulling = i;
+            if (impulse[i] < -k_force_noise * largest && (pulling == contacts_.size() || impulse[i] < impulse[pulling]))
+                pulling = i;
         if (pulling < contacts_.size()) {
             open(pulling);
             std::erase(closing, pulling);
@@ -562,10 +562,10 @@ bool ModeSwitching::begin() {
                 if (m_.coordinates[i].q == set.symbol) place = i;
             const bool coordinate = place < m_.coordinates.size() && m_.coordinates[place].q == set.symbol;
             if (!speed && !coordinate)
-                diagnostics_.add({Code::E0611, event.span,
-                                  fmt::format("event {} sets {}, which is no speed of this model", event.name,
-                                              g_.symbol(set.symbol).name),
-                                  event.text, "a coordinate or a speed", "set the speeds that are declared"});
+                diagnostics_.add(
+                    {Code::E0611, event.span,
+                     fmt::format("event {} sets {}, which is no speed of this model", event.name, g_.symbol(set.symbol).name),
+                     event.text, "a coordinate or a speed", "set the speeds that are declared"});
             places.push_back(place);
         }
     }
@@ -592,7 +592,11 @@ bool ModeSwitching::begin() {
     for (std::size_t c = 0; c < off_.size(); ++c)
         if (!off_[c] && !m_.constraints[c].stick_of) begin_friction(c);
     if (settle(t, x)) return true;
-    diagnostics_.add({Code::E0842, {}, failure_, describe(), "a mode that is consistent with contacts and friction",
+    diagnostics_.add({Code::E0842,
+                      {},
+                      failure_,
+                      describe(),
+                      "a mode that is consistent with contacts and friction",
                       "rigid bodies with dry friction may have none: a smaller coefficient has"});
     return false;
 }

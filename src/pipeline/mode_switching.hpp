@@ -1,9 +1,9 @@
 // The modes of a motion during a run: contacts that open and close, friction that sticks and slides, constraints that events drop
 // and enforce, and the partition of `minimal`, chosen anew where it wears out. Each mode is lowered when it is first needed.
 //
-// At an instant a mode is consistent when no closed contact pulls, no open one is pressed shut, no friction that sticks needs more
-// force than its bound, and no friction slides against the direction its law was taken for. After an event modes are changed one
-// element at a time until that is so (settle); a mode that comes back means that there is none, which is Painleve's paradox.
+// At an instant a mode is consistent when no closed contact pulls, no open one is pressed shut, no friction that sticks needs
+// more force than its bound, and no friction slides against the direction its law was taken for. After an event modes are changed
+// one element at a time until that is so (settle); a mode that comes back means that there is none, which is Painleve's paradox.
 //
 // An impact closes a gap: u+ - u- = M^-1 A' p over all rows that are on, with the rate of each closed gap reversed times its
 // coefficient of restitution (Newton), and without impulses of friction. Contacts that would have to pull are left open. A bounce
@@ -39,8 +39,8 @@ public:
     [[nodiscard]] Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards) override;
     [[nodiscard]] Verdict worn(double t, std::span<const double> x) override;
 
-    [[nodiscard]] const LoweredMotion& lowered() const;          // of the current mode
-    [[nodiscard]] const ConstrainedDynamics& dynamics() const;   // likewise
+    [[nodiscard]] const LoweredMotion& lowered() const;         // of the current mode
+    [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
     [[nodiscard]] const std::vector<bool>& off() const { return off_; }
     [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
     // after `failed`: why, as a sentence
@@ -80,12 +80,12 @@ private:
     LowerMotionOptions options_;
     double atol_;
     Diagnostics& diagnostics_;
-    std::vector<std::size_t> contacts_;                      // constraints
-    std::vector<std::size_t> contact_row_;                   // their rows in `whole`
+    std::vector<std::size_t> contacts_;                       // constraints
+    std::vector<std::size_t> contact_row_;                    // their rows in `whole`
     std::vector<std::array<SymbolId, 3>> direction_symbols_;  // by friction
-    std::vector<std::array<double, 3>> direction_;           // it slides in, or slid in last
-    std::vector<std::vector<std::size_t>> set_places_;       // by event and set, in x
-    std::vector<bool> off_;                                  // by constraint
+    std::vector<std::array<double, 3>> direction_;            // it slides in, or slid in last
+    std::vector<std::vector<std::size_t>> set_places_;        // by event and set, in x
+    std::vector<bool> off_;                                   // by constraint
     std::map<std::vector<bool>, std::unique_ptr<Mode>> modes_;
     std::vector<std::unique_ptr<Mode>> retired_;
     Mode* now_ = nullptr;

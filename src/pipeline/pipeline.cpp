@@ -37,7 +37,8 @@ void take_start_mode(Derivation& out) {
     out.whole = std::move(out.dynamics);
     out.dynamics.reset();
     const RunPlan& plan = out.model->run;
-    ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, plan.atol, out.diagnostics);
+    ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, plan.atol,
+                            out.diagnostics);
     if (!switching.begin()) return;
     Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
     out.diagnostics.append(dynamics.diagnostics);

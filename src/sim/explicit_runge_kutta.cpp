@@ -16,16 +16,13 @@ constexpr double k_safety = 0.9;
 }  // namespace
 
 ExplicitRungeKutta::ExplicitRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control)
-    : system_(system),
-      controlled_(system.controlled()),
-      options_(options),
-      control_(control),
-      atol_(controlled_, options.atol) {
+    : system_(system), controlled_(system.controlled()), options_(options), control_(control), atol_(controlled_, options.atol) {
     for (std::vector<double>* v :
          {&x_, &x_previous_, &trial_, &rate_, &rate_previous_, &rate_trial_, &reached_, &reached_rate_, &last_stage_})
         v->resize(system.size());
     if (!options.atol_by_entry.empty()) {
-        if (options.atol_by_entry.size() != controlled_) throw Error("as many absolute tolerances as controlled entries of the state");
+        if (options.atol_by_entry.size() != controlled_)
+            throw Error("as many absolute tolerances as controlled entries of the state");
         atol_ = options.atol_by_entry;
     }
     atol_.resize(controlled_);
@@ -166,8 +163,8 @@ StepStatus ExplicitRungeKutta::step() {
 // Two states at the end of the step, the last stage and the new one, and their rates: how much the rates differ for how much the
 // states do estimates the fastest decay |lambda|. Where h |lambda| stays at the bound of stability it is stability that limits
 // the step (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.2; fifteen such steps, without six others in a row,
-// as in DOPRI5). The control of steps keeps them a little inside the bound, so that the bound that is asked about is less than the
-// one on the real axis, 3.3 and 6.4.
+// as in DOPRI5). The control of steps keeps them a little inside the bound, so that the bound that is asked about is less than
+// the one on the real axis, 3.3 and 6.4.
 void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
     const std::vector<double>& last_rate = last_stage_rate();
     const double rates = mean_square([&](std::size_t i) { return rate_trial_[i] - last_rate[i]; });

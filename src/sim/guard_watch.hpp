@@ -43,7 +43,7 @@ private:
     MotionProgram program_;
     OutputRange output_;
     std::vector<int> sign_, sign_now_, sign_before_;  // at the start of what is looked at; along it; where the step began
-    std::vector<double> largest_;       // of |guard| so far
+    std::vector<double> largest_;                     // of |guard| so far
     std::vector<double> state_, values_;
     std::vector<std::vector<double>> samples_;
     std::vector<double> times_;

@@ -63,8 +63,8 @@ struct RateJacobian {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> residual, rates;
 };
 
-// Gains that bring a violation back within some ten steps of size h: a double root at -1/(10 h). Stability would allow ten times as
-// much, but what drifts within a step would then be worth more to the estimate of its error than the motion itself.
+// Gains that bring a violation back within some ten steps of size h: a double root at -1/(10 h). Stability would allow ten times
+// as much, but what drifts within a step would then be worth more to the estimate of its error than the motion itself.
 [[nodiscard]] inline std::array<double, 3> gains_of_step(double h) { return {-0.2 / h, -0.01 / (h * h), -0.1 / h}; }
 
 struct Motion {

@@ -55,7 +55,7 @@ private:
     std::vector<std::size_t> row_order_, column_order_;
     double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant
     double share_ = 1;
-    double moved_ = 0;        // largest relative change of an entry by the last correction
+    double moved_ = 0;  // largest relative change of an entry by the last correction
 };
 
 // The rate of the independent entries: the dependent ones solved for, then the rate of all of x.

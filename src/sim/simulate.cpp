@@ -438,7 +438,8 @@ private:
     bool loop() {
         while (!integrator_.at_end()) {
             if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
-            if (journey_.before.steps + integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
+            if (journey_.before.steps + integrator_.statistics().steps >= options_.max_steps)
+                return stop(EndReason::too_many_steps);
             if (stalled()) return collapse(EndReason::step_too_small);
             switch (integrator_.step()) {
                 case StepStatus::ok: break;
@@ -496,12 +497,8 @@ private:
             switch (journey_.switching.passed(from, row_state_, guards_.passed())) {
                 case Switching::Verdict::go_on: continue;
                 case Switching::Verdict::changed: return hand_over(from, row_state_);
-                case Switching::Verdict::stop:
-                    end_at(from);
-                    return stop(EndReason::event);
-                case Switching::Verdict::failed:
-                    end_at(from);
-                    return stop(EndReason::no_mode);
+                case Switching::Verdict::stop: end_at(from); return stop(EndReason::event);
+                case Switching::Verdict::failed: end_at(from); return stop(EndReason::no_mode);
             }
         }
         return true;

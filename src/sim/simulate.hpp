@@ -37,9 +37,9 @@ struct SimulateOptions {
 
 enum class EndReason {
     finished,
-    event,    // one that says stop
-    no_mode,  // what happened leaves no motion that is consistent with contacts and friction
-    chatter,  // events without end while time stands still
+    event,                  // one that says stop
+    no_mode,                // what happened leaves no motion that is consistent with contacts and friction
+    chatter,                // events without end while time stands still
     start_has_no_solution,  // Newton's iteration found no consistent state near the start values
     start_not_finite,
     not_finite,                // a rate that is not finite, however short the step

@@ -1,6 +1,6 @@
 // What a run does where something happens to it: a guard passes through zero, or the partition of a reduced state wears out. The
-// mechanics behind it (contacts, friction, constraints dropped or enforced) belong to the caller; `sim` locates the instant, hands
-// over the state, and goes on with what it gets back.
+// mechanics behind it (contacts, friction, constraints dropped or enforced) belong to the caller; `sim` locates the instant,
+// hands over the state, and goes on with what it gets back.
 #pragma once
 
 #include <span>

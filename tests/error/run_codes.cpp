@@ -167,8 +167,10 @@ std::vector<BadModel> bad_models() {
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;
     add(Code::E0841, particle("constraint floor: dot(pos(P), N.y) >= 1 m\nrun for 1 s"));
-    add(Code::E0842, particle("constraint c: x = 5 m initially off\nevent e: t - 0.5 s => enforce c\nrun for 1 s")).keeps_rows = true;
-    add(Code::E0843, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows = true;
+    add(Code::E0842, particle("constraint c: x = 5 m initially off\nevent e: t - 0.5 s => enforce c\nrun for 1 s")).keeps_rows =
+        true;
+    add(Code::E0843, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows =
+        true;
     add(Code::N0844, particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s")).keeps_rows = true;
     // without stabilization the circle is left, and its force does work that no ledger has
     add(Code::W0823,

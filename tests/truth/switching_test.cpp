@@ -17,7 +17,9 @@ std::vector<double> times_of(const Run& run, const std::string& what) {
     return out;
 }
 
-std::string with_tolerances(const std::string& text, const std::string& tolerances) { return text + "\nrun " + tolerances + "\n"; }
+std::string with_tolerances(const std::string& text, const std::string& tolerances) {
+    return text + "\nrun " + tolerances + "\n";
+}
 
 TEST(Switching, ABouncingBallMeetsItsSeries) {
     const TextRun r = run_text(gallery_text("bouncing_ball"));
@@ -160,8 +162,8 @@ const std::string k_pendulum =
     "particle P mass 1 kg at O - l*B.y\ngravity -g*N.y\n";
 
 TEST(Events, InstantsAreThoseOfTheClosedForm) {
-    const TextRun r = run_text(
-        with_tolerances(k_pendulum + "event bottom: theta => report", "for 10 s, every 0.1 s, rtol 1e-13, atol 1e-14"));
+    const TextRun r =
+        run_text(with_tolerances(k_pendulum + "event bottom: theta => report", "for 10 s, every 0.1 s, rtol 1e-13, atol 1e-14"));
     const std::vector<double> bottom = times_of(r.run, "bottom");
     const double quarter = std::comp_ellint_1(std::sin(0.5)) / std::sqrt(9.81);
     ASSERT_EQ(bottom.size(), static_cast<std::size_t>(std::floor((10 / quarter + 1) / 2)));
