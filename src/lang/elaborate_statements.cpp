@@ -738,10 +738,12 @@ void Elaborator::elaborate_run(const Instance& instance) {
             plan.every = 0;
             continue;
         }
-        for (const SyntaxExpr& time : part.list)
-            if (const auto value = number(scalar(time, instance.environment, places::constant, k_time, "a time"), time.span))
-                plan.at.push_back(*value);
-        if (!part.list.empty()) continue;
+        if (option == "at") {
+            for (const SyntaxExpr& time : part.list)
+                if (const auto value = number(scalar(time, instance.environment, places::constant, k_time, "a time"), time.span))
+                    plan.at.push_back(*value);
+            continue;
+        }
         if (!part.word.empty()) {
             const std::vector<std::string> choices = option == "formulation"  ? supported_formulations()
                                                      : option == "integrator" ? integrator_names()

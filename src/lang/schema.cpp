@@ -164,7 +164,7 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "`formulation minimal` only "
      "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
      "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
-     "the others the run ends by name.",
+     "the others well, others are chosen; those of `independent` are kept, and the run ends by name where they fail.",
      "run for 10 s, every 0.01 s, rtol 1e-7, atol 1e-8", false},
     {Kind::plot, "plot", "plot EXPR, ... [vs EXPR]  |  plot path(POINT), ... [in plane AXIS AXIS]",
      "Curves against time or another expression, or the paths of points.", "plot x, y vs t", true},

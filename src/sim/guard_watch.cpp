@@ -29,7 +29,7 @@ GuardWatch::GuardWatch(const Motion& motion) : guards_(motion.guards), program_(
     found_.resize(guards_.size());
     values_.resize(guards_.size());
     passed_.reserve(guards_.size());
-    state_.resize(motion.states());
+    state_.resize(motion.carried());
     times_.resize(k_parts + 1);
     samples_.assign(k_parts + 1, std::vector<double>(guards_.size()));
 }

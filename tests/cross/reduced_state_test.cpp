@@ -250,7 +250,8 @@ TEST(ReducedState, RedundantRowsChangeNothing) {
 
 // The skate turns with theta = t; y' is solved from -x' sin + y' cos = 0, which fails at a quarter turn
 TEST(ReducedState, EndsByNameWhereTheSpeedsFail) {
-    Derivation d = derive_text(gallery_text("skate"));
+    // the user's own choice is kept
+    Derivation d = derive_text(gallery_text("skate") + "\nindependent x', theta'\n");
     const auto r = run(d, with("minimal"));
     ASSERT_TRUE(r.has_value());
     EXPECT_TRUE(d.diagnostics.has(Code::E0817)) << render(d.diagnostics, d.sources);
@@ -264,6 +265,25 @@ TEST(ReducedState, EndsByNameWhereTheSpeedsFail) {
         EXPECT_NEAR(r->at(i, 0), k * std::sin(t) * std::sin(t), 2e-8);
         EXPECT_NEAR(r->at(i, 1), k * (t - 0.5 * std::sin(2 * t)), 2e-8);
     }
+}
+
+// Without a choice of the user others take over before they fail: no jump, and the closed form all along.
+TEST(ReducedState, GoesOnWithOtherSpeeds) {
+    Derivation d = derive_text(gallery_text("skate"));
+    const auto r = run(d, with("minimal"));
+    ASSERT_TRUE(r.has_value());
+    EXPECT_EQ(r->summary.reason, EndReason::finished) << render(d.diagnostics, d.sources);
+    ASSERT_FALSE(r->events.empty());
+    EXPECT_LT(r->events.front().t, M_PI / 2);
+    EXPECT_EQ(r->events.front().what, "independent speeds y', theta'");
+    const double k = 9.81 * std::sin(M_PI / 18) / 2;
+    ASSERT_GT(r->t(r->rows() - 1), M_PI);
+    for (std::size_t i = 0; i < r->rows(); ++i) {
+        const double t = r->t(i);
+        EXPECT_NEAR(r->at(i, 0), k * std::sin(t) * std::sin(t), 2e-8);
+        EXPECT_NEAR(r->at(i, 1), k * (t - 0.5 * std::sin(2 * t)), 2e-8);
+    }
+    EXPECT_LT(r->summary.velocity_scaled, 1e-15);
 }
 
 }  // namespace
