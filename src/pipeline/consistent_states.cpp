@@ -116,7 +116,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     std::size_t failed = 0;  // tries since the last state
     for (; out.tried < tries && out.rough.size() < wanted; ++out.tried) {
         // a start on constraints that are hidden has a rank of its own: then the generic one
-        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > tries / 20);
+        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > std::max(tries / 20, k_few_tries / 2));
         // a parameter that is zero would hide every term it stands in
         for (std::size_t i = 0; i < m.parameters.size() && options.vary_parameters; ++i) {
             const double given = lowered.motion.parameters[i], factor = random.symmetric();

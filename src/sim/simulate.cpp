@@ -33,7 +33,7 @@ constexpr std::size_t k_stall_window = 20'000;
 // steps that are on average this short against the longest one, half of the trials rejected, follow a jump and not a motion
 constexpr double k_crawl = 1e-5;
 // a partition whose share in the rows has come down to this is replaced while it still serves, if there is a better one
-constexpr double k_aging = 0.1;
+constexpr double k_aging = 0.3;
 // so many switches within such a part of the run lead nowhere
 constexpr std::size_t k_chatter_window = 1000;
 constexpr double k_chatter = 1e-9;

@@ -173,7 +173,6 @@ std::vector<BadModel> bad_models() {
         true;
     add(Code::E0843, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows =
         true;
-    add(Code::N0844, particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s")).keeps_rows = true;
     // without stabilization the circle is left, and its force does work that no ledger has
     add(Code::W0823,
         particle("gravity -g*N.y\nconstraint c: x^2 + y^2 = 1\nrun for 300 s, rtol 1e-5, atol 1e-5, stabilize none"));
@@ -206,7 +205,8 @@ const std::set<Code> k_elsewhere{
     Code::E0821,  // derive: EvidenceThatAFormulationCanNotShow below
     Code::N0822,  // check: tests/truth/gallery_claims_test.cpp
     Code::E0824,  // resuming: tests/cross/resumed_run_test.cpp
-    Code::E0826   // sweeping: tests/cross/ensemble_test.cpp
+    Code::E0826,  // sweeping: tests/cross/ensemble_test.cpp
+    Code::N0844   // beside E0808: LinearRowsAreNamedWhereAProductLosesItsRank below
 };
 
 class BadRun : public ::testing::TestWithParam<BadModel> {};
@@ -237,6 +237,16 @@ TEST_P(BadRun, IsDiagnosedByName) {
 INSTANTIATE_TEST_SUITE_P(Codes, BadRun, ::testing::ValuesIn(bad_models()), [](const auto& at) {
     return std::string(appell::info(at.param.code).name) + "_" + std::to_string(at.index);
 });
+
+TEST(BadRunMore, LinearRowsAreNamedWhereAProductLosesItsRank) {
+    Derivation d = derive_text(particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s"));
+    const auto result = run(d, {});
+    ASSERT_TRUE(result.has_value());
+    EXPECT_GT(result->rows(), 100u);
+    EXPECT_TRUE(d.diagnostics.has(Code::E0808)) << render(d.diagnostics, d.sources);
+    ASSERT_TRUE(d.diagnostics.has(Code::N0844)) << render(d.diagnostics, d.sources);
+    EXPECT_NE(render(d.diagnostics, d.sources).find("the product of y' and x'"), std::string::npos);
+}
 
 TEST(BadRunMore, RefusedByTheLibraryToo) {
     ModelBuilder b("bad");
