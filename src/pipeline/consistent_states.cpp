@@ -114,20 +114,23 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
     out.rank = ranks.rows;
     Motion motion = lowered.motion;
     std::size_t failed = 0;  // tries since the last state
+    // failures after which speeds are sought for nearer to the start's, half as far each time
+    const std::size_t patience = tries < options.tries ? 8 : 40;
     for (; out.tried < tries && out.rough.size() < wanted; ++out.tried) {
         // a start on constraints that are hidden has a rank of its own: then the generic one
-        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > std::max(tries / 20, k_few_tries / 2));
+        const bool any_rank = out.rough.empty() && (start.empty() || out.tried > std::max(tries / 20, 9 * patience));
         // a parameter that is zero would hide every term it stands in
         for (std::size_t i = 0; i < m.parameters.size() && options.vary_parameters; ++i) {
             const double given = lowered.motion.parameters[i], factor = random.symmetric();
-            motion.parameters[i] = given != 0 ? given * std::exp2(factor) : failed < 80 ? factor : 0;
+            motion.parameters[i] = given != 0 ? given * std::exp2(factor) : failed < 2 * patience ? factor : 0;
         }
         const double t = m.run.from + random.unit() * m.run.duration;
         std::vector<double> x = lowered.x0;
         for (std::size_t i = 0; i < nq; ++i) x[i] += q_size * random.symmetric();
         // Speeds anew, and every other time near the start's; ever closer where those fall on other branches of the constraints.
-        const bool anew = failed < 40 && out.rough.size() % 2 == 0;
-        const double spread = anew ? 1 : std::max(1e-3, 0.3 * std::exp2(-static_cast<double>(failed) / 40));
+        const bool anew = failed < patience && out.rough.size() % 2 == 0;
+        const double spread =
+            anew ? 1 : std::max(1e-3, 0.3 * std::exp2(-static_cast<double>(failed) / static_cast<double>(patience)));
         for (std::size_t i = nq; i < nq + nu; ++i) x[i] = (anew ? 0 : x[i]) + spread * u_size * random.symmetric();
         if (!anew)
             for (std::size_t i = 0; i < nq; ++i) x[i] = lowered.x0[i] + spread * (x[i] - lowered.x0[i]);
@@ -158,7 +161,7 @@ ConsistentStates random_consistent_states(const ConstrainedDynamics& d, const Lo
         out.least_pivot = std::min(out.least_pivot, report.smallest_pivot);
         out.rough.push_back(std::move(inputs));
         // where random speeds were of no use they will not be later
-        failed = failed > 40 ? failed - 20 : 0;
+        failed = failed > patience ? failed - patience / 2 : 0;
     }
     return out;
 }
