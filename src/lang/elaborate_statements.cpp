@@ -359,7 +359,7 @@ void Elaborator::elaborate_friction(const Instance& instance, std::size_t part, 
     Friction friction;
     friction.constraint = constraint.first;
     friction.span = join(parts[part].span, (static_bound ? static_bound : bound)->span);
-    friction.text = written(friction.span);
+    friction.text = "friction on " + written(friction.span);
     Value unit;  // stands for the force until its direction is known
     unit.type = ValueType::vector;
     unit.node = g.vector_zero();
@@ -409,7 +409,7 @@ void Elaborator::elaborate_friction(const Instance& instance, std::size_t part, 
     }
     const std::size_t index = model().frictions.size();
     const std::string name = fmt::format("{} sticks", model().constraints[constraint.first].name);
-    friction.stick = builder_->constraint(name, stick, fmt::format("slip of {} = 0", friction.text), friction.span);
+    friction.stick = builder_->constraint(name, stick, fmt::format("no slip, {}", friction.text), friction.span);
     model().constraints[friction.stick].stick_of = index;
     model().constraints[friction.stick].off_at_start = true;
     model().frictions.push_back(std::move(friction));

@@ -362,6 +362,14 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
                 dot(slip_acceleration_[i], direction_[i]) < -k_force_noise * length(slip_acceleration_[i]))
                 return fail(fmt::format("friction of {} neither sticks nor slides at t = {} (Painleve's paradox)",
                                         m_.constraints[m_.frictions[i].constraint].name, short_number(t)));
+        for (std::size_t i = 0; i < m_.frictions.size() && !changed; ++i) {
+            const Friction& f = m_.frictions[i];
+            if (off_[f.constraint] || std::min(bound_[i], static_bound_[i]) >= -force_noise) continue;
+            return fail(fmt::format(
+                "the bound of friction of {} is {} at t = {}, and must not be negative; write abs or mag of a "
+                "force that may have either sign",
+                m_.constraints[f.constraint].name, short_number(std::min(bound_[i], static_bound_[i])), short_number(t)));
+        }
         if (!changed) {
             std::copy(there.begin(), there.end(), x.begin());
             return true;

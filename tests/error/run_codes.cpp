@@ -171,6 +171,8 @@ std::vector<BadModel> bad_models() {
     add(Code::E0841, particle("constraint floor: dot(pos(P), N.y) >= 1 m\nrun for 1 s"));
     add(Code::E0842, particle("constraint c: x = 5 m initially off\nevent e: t - 0.5 s => enforce c\nrun for 1 s")).keeps_rows =
         true;
+    add(Code::E0842, particle("start x' = 1 m/s\ngravity -g*N.y\nconstraint f: dot(pos(P), N.y) >= 0\n"
+                              "nonideal f: friction on P = -0.3*reaction(f)\nrun for 1 s"));
     add(Code::E0843, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows =
         true;
     // without stabilization the circle is left, and its force does work that no ledger has
