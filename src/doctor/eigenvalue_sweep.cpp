@@ -119,6 +119,9 @@ private:
             critical.unstable_before = below;
             critical.unstable_after = at_high.spectrum.unstable();
             critical.frequency = crossing_frequency(critical.unstable_after > below ? at_high.spectrum : at_low.spectrum);
+            // before and after are below and above, whichever way the sweep goes
+            if (range_.to < range_.from) std::swap(critical.unstable_before, critical.unstable_after);
+            if (std::abs(critical.value) <= critical.width) critical.value = 0;
             out_.critical.push_back(critical);
             low = high;
             at_low = std::move(at_high);

@@ -200,6 +200,12 @@ TEST(Linearization, RollingDiskBecomesStableAboveItsCriticalSpin) {
     const Case disk = good(gallery_text("rolling_disk"), sweep("spin'", 1, 10, 7), {{"lean", 0}});
     ASSERT_EQ(disk.found->sweep->critical.size(), 1u);
     EXPECT_NEAR(disk.found->sweep->critical[0].value, std::sqrt(9.81 / (3 * 0.5)), 1e-10 * 2.6);
+    // downwards the same is below and above
+    const Case down = good(k_disk, sweep("spin'", 6, 1, 11));
+    ASSERT_EQ(down.found->sweep->critical.size(), 1u);
+    EXPECT_NEAR(down.found->sweep->critical[0].value, expected, 1e-10 * expected);
+    EXPECT_EQ(down.found->sweep->critical[0].unstable_before, 1u);
+    EXPECT_EQ(down.found->sweep->critical[0].unstable_after, 0u);
 }
 
 // Steady turning: the speeds x', y' of the point of contact turn with the yaw, but they follow from the others, which are
