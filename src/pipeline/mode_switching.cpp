@@ -90,11 +90,15 @@ void ModeSwitching::set_directions(Mode& mode) {
 }
 
 std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const double> x) {
-    Result<ConstrainedDynamics> dynamics = in_mode(whole_, off_, direction_symbols_);
-    diagnostics_.append(dynamics.diagnostics);
-    if (!dynamics.ok()) return nullptr;
     auto mode = std::make_unique<Mode>();
-    mode->dynamics = std::move(*dynamics);
+    if (m_.switches()) {
+        Result<ConstrainedDynamics> dynamics = in_mode(whole_, off_, direction_symbols_);
+        diagnostics_.append(dynamics.diagnostics);
+        if (!dynamics.ok()) return nullptr;
+        mode->dynamics = std::move(*dynamics);
+    } else {
+        mode->dynamics = whole_;
+    }
     LowerMotionOptions options = options_;
     options.state.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.empty() ? 0 : states()));
     Result<LoweredMotion> lowered = lower_motion(mode->dynamics, options);
