@@ -143,7 +143,9 @@ TEST(GalleryFamilyMiddle, FiftyDigitsBeyondTheSmallSizes) {
         EXPECT_LT(found->certificate.worst, 1e-11) << model;
         EXPECT_LT(found->certificate.worst_wide, 1e-25) << model;
         EXPECT_EQ(found->diagnosis.examined, n < 30) << model;
-        if (!found->diagnosis.examined) EXPECT_NE(found->diagnosis.not_examined.find("the limit is"), std::string::npos);
+        if (!found->diagnosis.examined) {
+            EXPECT_NE(found->diagnosis.not_examined.find("the limit is"), std::string::npos);
+        }
     }
 }
 
