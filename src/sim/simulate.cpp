@@ -15,8 +15,10 @@
 #include "sim/make_integrator.hpp"
 #include "sim/motion_jacobian.hpp"
 #include "sim/motion_program.hpp"
+#include "sim/motion_rate.hpp"
 #include "sim/project.hpp"
 #include "sim/reduction.hpp"
+#include "sim/row_times.hpp"
 
 namespace appell {
 
@@ -39,112 +41,6 @@ constexpr std::size_t k_chatter_window = 1000;
 constexpr double k_chatter = 1e-9;
 // changes of start values below this are round-off, not news
 constexpr double k_moved = 1e-12;
-
-// x' = (q', u', w') from the rate program; the last report stays for the loop to look at
-class MotionRate final : public FirstOrderSystem {
-public:
-    explicit MotionRate(const Motion& motion)
-        : coordinates_(motion.coordinates), states_(motion.states()), size_(motion.carried()), program_(motion, motion.rate) {
-        qd_ = motion.rate.output("qd");
-        ud_ = motion.rate.output("ud");
-        if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
-            throw Error("the outputs of the rate program do not have the sizes of the motion");
-        if (motion.jacobian) jacobian_.emplace(motion);
-        if (motion.works.empty()) return;
-        power_ = motion.rate.output("power");
-        if (power_.end - power_.begin != motion.works.size()) throw Error("the rate program has other powers than the motion");
-    }
-
-    [[nodiscard]] std::size_t size() const override { return size_; }
-    [[nodiscard]] std::size_t controlled() const override { return states_; }
-    [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
-        report_ = program_.run(t, x);
-        // a power that is not finite spoils its work, and must not end the motion
-        if (report_.status == EvalStatus::not_finite && size_ > states_ && finite(program_.output(qd_)) &&
-            finite(program_.output(ud_)))
-            report_.status = EvalStatus::ok;
-        if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
-        if (report_.status != EvalStatus::ok && report_.status != EvalStatus::inconsistent_rows) return RateStatus::singular;
-        const std::span<const double> qd = program_.output(qd_), ud = program_.output(ud_);
-        std::copy(qd.begin(), qd.end(), xd.begin());
-        std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
-        if (size_ > states_) std::ranges::copy(program_.output(power_), xd.begin() + static_cast<std::ptrdiff_t>(states_));
-        return RateStatus::ok;
-    }
-    [[nodiscard]] bool has_jacobian() const override { return jacobian_.has_value(); }
-    [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
-        return jacobian_->evaluate(t, x, J, size_);
-    }
-    [[nodiscard]] const EvalReport& report() const { return report_; }
-    void limit_rank(std::size_t rank) {
-        program_.limit_rank(rank);
-        if (jacobian_) jacobian_->limit_rank(rank);
-    }
-    void set_parameter(std::size_t index, double value) {
-        program_.set_parameter(index, value);
-        if (jacobian_) jacobian_->set_parameter(index, value);
-    }
-
-private:
-    static bool finite(std::span<const double> values) {
-        return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-    }
-
-    std::size_t coordinates_, states_, size_;
-    MotionProgram program_;
-    OutputRange qd_, ud_, power_;
-    EvalReport report_;
-    std::optional<MotionJacobian> jacobian_;
-};
-
-// the times of rows: products, never sums, the times that were listed, and the end itself
-class RowTimes {
-public:
-    explicit RowTimes(const SimulateOptions& options)
-        : t0_(options.t0), t1_(options.t1), every_(options.every), direction_(options.t1 < options.t0 ? -1 : 1) {
-        if (every_ > 0) {
-            const double whole = std::abs(t1_ - t0_) / every_;
-            // a last product that misses the end by round-off is the end
-            last_ = std::ceil(whole - 1e-9 * std::max(1.0, whole * 1e-3));
-            if (t0_ != t1_) last_ = std::max(last_, 1.0);
-        }
-        for (const double t : options.at)
-            if (before(t0_, t) && before(t, t1_)) listed_.push_back(t);
-        std::sort(listed_.begin(), listed_.end(), [&](double a, double b) { return direction_ * (b - a) > 0; });
-        listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
-    }
-    [[nodiscard]] bool every_step() const { return every_ <= 0; }
-    [[nodiscard]] double count() const { return last_ + 1 + static_cast<double>(listed_.size()); }
-    [[nodiscard]] bool done() const { return grid_done() && place_ == listed_.size(); }
-    [[nodiscard]] double next() const {
-        if (place_ == listed_.size()) return grid();
-        return grid_done() || !before(grid(), listed_[place_]) ? listed_[place_] : grid();
-    }
-    void advance() {
-        const double t = next();
-        if (place_ < listed_.size() && t == listed_[place_]) ++place_;
-        // a product that is a listed time but for round-off is not written again
-        if (!grid_done() && !before(t, grid())) ++index_;
-    }
-    void checkpoint(Checkpoint& c) {
-        c("rows.index", index_);
-        c("rows.listed", place_);
-    }
-
-private:
-    [[nodiscard]] double grid() const { return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_); }
-    [[nodiscard]] bool grid_done() const { return every_step() || index_ > last_; }
-    // by more than round-off
-    [[nodiscard]] bool before(double a, double b) const {
-        return direction_ * (b - a) > 1e-12 * std::max({std::abs(a), std::abs(b), 1e-3 * std::abs(t1_ - t0_)});
-    }
-
-    double t0_, t1_, every_, direction_;
-    double last_ = 0;   // index of the row at t1
-    double index_ = 1;  // the row at t0 is written first of all
-    std::vector<double> listed_;
-    std::size_t place_ = 0;
-};
 
 void check(const Motion& motion, std::span<const double> x0, const SimulateOptions& o, const RowTimes& rows) {
     const auto refuse = [](const std::string& what, double value, const std::string& rule) {

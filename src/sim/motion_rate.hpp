@@ -1,0 +1,73 @@
+// The rate of a motion's state as a first-order system for the integrators.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.hpp"
+#include "sim/integrator.hpp"
+#include "sim/motion.hpp"
+#include "sim/motion_jacobian.hpp"
+#include "sim/motion_program.hpp"
+
+namespace appell {
+
+// x' = (q', u', w') from the rate program; the last report stays for the loop to look at
+class MotionRate final : public FirstOrderSystem {
+public:
+    explicit MotionRate(const Motion& motion)
+        : coordinates_(motion.coordinates), states_(motion.states()), size_(motion.carried()), program_(motion, motion.rate) {
+        qd_ = motion.rate.output("qd");
+        ud_ = motion.rate.output("ud");
+        if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
+            throw Error("the outputs of the rate program do not have the sizes of the motion");
+        if (motion.jacobian) jacobian_.emplace(motion);
+        if (motion.works.empty()) return;
+        power_ = motion.rate.output("power");
+        if (power_.end - power_.begin != motion.works.size()) throw Error("the rate program has other powers than the motion");
+    }
+
+    [[nodiscard]] std::size_t size() const override { return size_; }
+    [[nodiscard]] std::size_t controlled() const override { return states_; }
+    [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
+        report_ = program_.run(t, x);
+        // a power that is not finite spoils its work, and must not end the motion
+        if (report_.status == EvalStatus::not_finite && size_ > states_ && finite(program_.output(qd_)) &&
+            finite(program_.output(ud_)))
+            report_.status = EvalStatus::ok;
+        if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
+        if (report_.status != EvalStatus::ok && report_.status != EvalStatus::inconsistent_rows) return RateStatus::singular;
+        const std::span<const double> qd = program_.output(qd_), ud = program_.output(ud_);
+        std::copy(qd.begin(), qd.end(), xd.begin());
+        std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
+        if (size_ > states_) std::ranges::copy(program_.output(power_), xd.begin() + static_cast<std::ptrdiff_t>(states_));
+        return RateStatus::ok;
+    }
+    [[nodiscard]] bool has_jacobian() const override { return jacobian_.has_value(); }
+    [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
+        return jacobian_->evaluate(t, x, J, size_);
+    }
+    [[nodiscard]] const EvalReport& report() const { return report_; }
+    void limit_rank(std::size_t rank) {
+        program_.limit_rank(rank);
+        if (jacobian_) jacobian_->limit_rank(rank);
+    }
+    void set_parameter(std::size_t index, double value) {
+        program_.set_parameter(index, value);
+        if (jacobian_) jacobian_->set_parameter(index, value);
+    }
+
+private:
+    static bool finite(std::span<const double> values) {
+        return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+    }
+
+    std::size_t coordinates_, states_, size_;
+    MotionProgram program_;
+    OutputRange qd_, ud_, power_;
+    EvalReport report_;
+    std::optional<MotionJacobian> jacobian_;
+};
+
+}  // namespace appell
