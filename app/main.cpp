@@ -76,6 +76,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         command->add_option("--from", options.from, "start time, in seconds");
         command->add_option("--until", options.until, "end time, in seconds");
         command->add_option("--at", options.at, "T,...: times of rows, in seconds")->delimiter(',')->allow_extra_args(false);
+        command->add_flag("--at-events", options.at_events, "rows where something happens, too: before and after it");
         command->add_option("--rtol", options.rtol, "relative tolerance")->check(CLI::PositiveNumber);
         command->add_option("--atol", options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
         command->add_option("--formulation", options.formulation, "how the accelerations are found")
@@ -93,6 +94,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
             ->expected(1, 2);
     };
     with_plan(simulate, run.options);
+    simulate->add_flag("!--interpret", run.options.native, "without native code: the same numbers, more slowly");
     simulate->add_option("--every", run.every, "spacing of the rows, in seconds; `step`: a row after every step");
     simulate->add_option("--resume", run.resume, "DIR: go on with a run that was stopped, from its own files");
     CLI::App* sweep = app.add_subcommand("sweep", "simulate over ranges, lists and random draws; writes DIR/sweep.csv");

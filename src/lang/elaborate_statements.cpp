@@ -585,6 +585,10 @@ void Elaborator::elaborate_run(const Instance& instance) {
             plan.every = 0;
             continue;
         }
+        if (option == "at" && part.word == "events") {
+            plan.at_events = true;
+            continue;
+        }
         if (option == "at") {
             for (const SyntaxExpr& time : part.list)
                 if (const auto value = number(scalar(time, instance.environment, places::constant, k_time, "a time"), time.span))

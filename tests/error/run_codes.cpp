@@ -165,6 +165,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0810, particle("gravity -g*N.y\nforce on P = sin(50*t)*N.x\nrun for 10 s")).run.max_steps = 10;
     out.back().keeps_rows = true;
     add(Code::N0812, particle("constraint c: x^2 + y^2 = 4"));
+    add(Code::W0825, particle("constraint c: (x - 0.8)^2 = 4"));
     add(Code::W0813, particle("constraint a: x' = 0\nconstraint b: 2*x' = 0"));
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;
