@@ -387,7 +387,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         saved = true;
     };
     std::optional<StoredRows> rows;
-    if (command.stopped) {
+    // an empty state: the run begins anew
+    if (command.stopped && !command.stopped->numbers.empty()) {
         rows.emplace(std::filesystem::path(out) / "trajectory.csv");
         hooks.resumable.from = Checkpoint(command.stopped->numbers);
         hooks.written_row = [&](std::span<double> row) { return rows->next(row); };
@@ -434,7 +435,10 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         files.emplace_back("summary.json");
         for (const NamedPlot& plot : plots) files.push_back(plot.name + ".svg");
         fmt::print("results in {}/: {}\n", out, fmt::join(files, ", "));
-        if (resumable) fmt::print("`appell run --resume {}` goes on from here\n", out);
+        if (resumable)
+            fmt::print("`appell run --resume {}` {}\n", out,
+                       state.numbers.empty() ? "makes this run from its start: what it switches between is no part of its state"
+                                             : "goes on from here");
     }
     return finish(d, shared, true);
 }

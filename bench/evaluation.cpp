@@ -103,7 +103,7 @@ struct Ours {
         if (!lowered.ok()) throw std::runtime_error(render(lowered.diagnostics, derivation.sources));
         motion = std::move(lowered->motion);
         x0 = lowered->x0;
-        // the rate alone, without the powers of the energy ledger
+        // as a run has it: with the powers of the energy ledger, which the other side does without
         const Program& rate = motion.rate;
         instructions = rate.instructions.size();
         bytes = rate.native ? rate.native->bytes : 0;

@@ -84,6 +84,7 @@ struct Journey {
     SimulateSummary summary{};
     IntegratorStatistics before{};  // of the stretches that ended
     bool begun = false;             // the first stretch has started
+    bool saved = false;             // a state of the run, to be resumed from
     bool row_after_event = false;   // a row is due where the next stretch begins
 };
 
@@ -167,11 +168,15 @@ private:
         Checkpoint c = *journey_.resumable.from;
         return (checkpoint(c) && c.fits()) || stop(EndReason::wrong_checkpoint);
     }
-    // NOTE: what a run has switched to is no part of a checkpoint: such a run is resumed from before
+    // NOTE: what a run has switched to is no part of a checkpoint, and some integrators can not list what they remember: such a
+    // run is resumed from before, at worst from its start, which is an empty checkpoint
     void save() {
-        if (t_begin_ != options_.t0 || !motion_.guards.empty()) return;
+        if (!journey_.resumable.save) return;
         Checkpoint c;
-        if (journey_.resumable.save && checkpoint(c)) journey_.resumable.save(c);
+        const bool whole = t_begin_ == options_.t0 && motion_.guards.empty() && checkpoint(c);
+        if (!whole && std::exchange(journey_.saved, true)) return;
+        journey_.saved = true;
+        journey_.resumable.save(whole ? c : Checkpoint{});
     }
 
     bool stop(EndReason reason) {

@@ -10,8 +10,8 @@ namespace appell {
 
 namespace {
 
-constexpr std::size_t k_most_unknowns = 12, k_most_rows = 6;
-constexpr std::size_t k_most_operations = 300;
+constexpr std::size_t k_most_unknowns = 16, k_most_rows = 6;
+constexpr std::size_t k_most_operations = 1000;  // the pivoted solve of a full matrix of 8 takes as long as 1300
 // What is left of a diagonal entry of M, and of A M^-1 A', after elimination, relative to the entry: below these digits were lost
 // that the pivoted solve keeps. The latter is the square of what a row has of its own.
 constexpr double k_least_mass = 1e-3, k_least_row = 1e-2;
@@ -21,12 +21,12 @@ constexpr double k_least_square = 1e-20;
 // L D L' of a symmetric matrix given by its lower triangle; zeros stay zeros by the graph's own rules
 struct Factors {
     std::vector<std::vector<NodeId>> L;
-    std::vector<NodeId> D;
+    std::vector<NodeId> D, inverse;  // 1/D: one division for each, whatever it is used for
 };
 
 Factors factor(Graph& g, const std::vector<std::vector<NodeId>>& S) {
     const std::size_t n = S.size();
-    Factors out{std::vector<std::vector<NodeId>>(n), {}};
+    Factors out{std::vector<std::vector<NodeId>>(n), {}, {}};
     for (std::size_t i = 0; i < n; ++i) {
         NodeId d = S[i][i];
         std::vector<NodeId> scaled;  // L_ij d_j
@@ -34,10 +34,11 @@ Factors factor(Graph& g, const std::vector<std::vector<NodeId>>& S) {
             NodeId entry = S[i][j];
             for (std::size_t k = 0; k < j; ++k) entry = g.sub(entry, g.mul(scaled[k], out.L[j][k]));
             scaled.push_back(entry);
-            out.L[i].push_back(g.div(entry, out.D[j]));
+            out.L[i].push_back(g.mul(entry, out.inverse[j]));
             d = g.sub(d, g.mul(entry, out.L[i][j]));
         }
         out.D.push_back(d);
+        out.inverse.push_back(g.div(g.constant(1), d));
     }
     return out;
 }
@@ -68,7 +69,7 @@ void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     for (std::vector<NodeId>& row : y) forward(g, mass, row);
     const auto product = [&](const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
         NodeId sum = zero;
-        for (std::size_t k = 0; k < n; ++k) sum = g.add(sum, g.mul(a[k], g.div(b[k], mass.D[k])));
+        for (std::size_t k = 0; k < n; ++k) sum = g.add(sum, g.mul(a[k], g.mul(b[k], mass.inverse[k])));
         return sum;
     };
     std::vector<NodeId> lambda;
@@ -78,13 +79,13 @@ void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     }
     const Factors rows = factor(g, S);
     forward(g, rows, lambda);
-    for (std::size_t i = 0; i < m; ++i) lambda[i] = g.div(lambda[i], rows.D[i]);
+    for (std::size_t i = 0; i < m; ++i) lambda[i] = g.mul(lambda[i], rows.inverse[i]);
     backward(g, rows, lambda);
     std::vector<NodeId> x;
     for (std::size_t k = 0; k < n; ++k) {
         NodeId sum = w[k];
         for (std::size_t j = 0; j < m; ++j) sum = g.add(sum, g.mul(lambda[j], y[j][k]));
-        x.push_back(g.div(sum, mass.D[k]));
+        x.push_back(g.mul(sum, mass.inverse[k]));
     }
     backward(g, mass, x);
 

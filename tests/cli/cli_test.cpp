@@ -519,6 +519,23 @@ TEST_F(Cli, AStoppedRunIsResumedFromItsFiles) {
     EXPECT_EQ(call("run --resume nowhere").code, 1);
 }
 
+// What a run with modes remembers is no part of its state: resumed, it is the same run from its start.
+TEST_F(Cli, AStoppedRunWithEventsIsMadeAgain) {
+    write("m.appell",
+          "system m\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nspring P O stiffness 4\nevent slow: x - 0.5 rising => report\n"
+          "run for 600 s, every 0.01 s\n");
+    ASSERT_EQ(call("run m.appell --out whole").code, 0);
+    const std::string start =
+        "timeout --preserve-status -s TERM 0.15 '" + std::string(APPELL_BINARY_DIR) + "/appell' run m.appell --out part";
+    EXPECT_NE(std::system(("cd '" + folder_.string() + "' && " + start + " >said 2>&1").c_str()), 0);
+    ASSERT_EQ(nlohmann::json::parse(read("part/summary.json"))["reason"], "cancelled");
+    EXPECT_NE(read("said").find("from its start"), std::string::npos) << read("said");
+    EXPECT_LT(read("part/trajectory.csv").size(), read("whole/trajectory.csv").size());
+    EXPECT_EQ(call("run --resume part").code, 0);
+    EXPECT_EQ(read("part/trajectory.csv"), read("whole/trajectory.csv"));
+    EXPECT_FALSE(fs::exists(folder_ / "part/state.json"));
+}
+
 // A run that is killed leaves whole rows and a state that it is resumed from.
 TEST_F(Cli, AKilledRunIsResumed) {
     // long enough for a state to be saved before it ends, on any machine
