@@ -27,10 +27,9 @@ struct Outcome {
 class Cli : public ::testing::Test {
 protected:
     void SetUp() override {
-        folder_ = fs::temp_directory_path() /
-                  ("appell_cli_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
+        std::string name = (fs::temp_directory_path() / "appell-cli-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name;
     }
     void TearDown() override { fs::remove_all(folder_); }
 
@@ -523,7 +522,7 @@ TEST_F(Cli, AStoppedRunIsResumedFromItsFiles) {
 TEST_F(Cli, AStoppedRunWithEventsIsMadeAgain) {
     write("m.appell",
           "system m\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nspring P O stiffness 4\nevent slow: x - 0.5 rising => report\n"
-          "run for 600 s, every 0.01 s\n");
+          "run for 20000 s, every 0.05 s\n");
     ASSERT_EQ(call("run m.appell --out whole").code, 0);
     const std::string start =
         "timeout --preserve-status -s TERM 0.15 '" + std::string(APPELL_BINARY_DIR) + "/appell' run m.appell --out part";
