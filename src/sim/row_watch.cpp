@@ -189,8 +189,8 @@ RowFinding RowWatch::near(double t, std::span<const double> x, bool not_projecte
 }
 
 // At x and at states around, within a part of each coordinate and of the largest speed: a gradient much smaller than there, or of
-// another direction, or a smallest pivot that is less than `pivots` of what it is there. Coordinates differ in their units, and an
-// angle is not to be moved by a part of a distance.
+// another direction, or a smallest pivot that is less than `pivots` of what it is there. Coordinates differ in their units, and
+// an angle is not to be moved by a part of a distance.
 RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_part, double part, double least, double turn,
                                  double pivots) {
     take(middle_, velocity_.measure(t, x).evaluation);
@@ -227,7 +227,8 @@ RowFinding RowWatch::look(Integrator& integrator) {
     }
     // Steps may lead round a singularity on the errors made before, without a sign of it in any one of them: a linkage that is
     // stretched out bends to the side where its round-off is.
-    if (constraints() == 0 || !(after_.size.back() < k_small_pivot) || !integrator.dense(integrator.t(), other_state_)) return found;
+    if (constraints() == 0 || !(after_.size.back() < k_small_pivot) || !integrator.dense(integrator.t(), other_state_))
+        return found;
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     found = near(integrator.t(), other_state_);
     std::swap(after_, end_);
