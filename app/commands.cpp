@@ -520,12 +520,18 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
     if (name.empty()) {
         if (shared.json) {
             Json list = Json::array();
-            for (const GalleryModel& model : gallery()) list.push_back({{"name", model.name}, {"title", title(model.text)}});
+            for (const GalleryModel& model : gallery())
+                list.push_back({{"name", model.name}, {"topic", model.topic}, {"title", title(model.text)}});
             fmt::print("{}\n", Json{{"schema", 1}, {"models", list}}.dump(2));
         } else {
             std::size_t width = 0;
             for (const GalleryModel& model : gallery()) width = std::max(width, model.name.size());
-            for (const GalleryModel& model : gallery()) fmt::print("{:<{}}  {}\n", model.name, width, title(model.text));
+            const std::string* topic = nullptr;
+            for (const GalleryModel& model : gallery()) {
+                if (!topic || *topic != model.topic) fmt::print("{}{}\n", topic ? "\n" : "", model.topic);
+                topic = &model.topic;
+                fmt::print("  {:<{}}  {}\n", model.name, width, title(model.text));
+            }
             fmt::print("\n`appell gallery NAME` copies one into this folder.\n");
         }
         return 0;

@@ -336,6 +336,7 @@ private:
         if (integrator_.retreat()) return true;
         if (found.loss != RowLoss::none) return lose(found);
         if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
+        if (const RowFinding near = watch_.near(integrator_.t(), accepted_, true); near.loss != RowLoss::none) return lose(near);
         return stop(motion_.reduction ? EndReason::singular_partition : EndReason::projection_failed);
     }
 
