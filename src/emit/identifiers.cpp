@@ -38,6 +38,14 @@ std::string spelled(std::uint32_t code) {
     return fmt::format("u{:04x}", code);
 }
 
+// words that stand for something in the texts of runtime/ get a small letter
+std::string without_placeholders(std::string text) {
+    for (const std::string_view word : {"MODEL_", "NAMESPACE"})
+        for (std::size_t at; (at = text.find(word)) != std::string::npos;)
+            text[at + 1] = static_cast<char>(text[at + 1] + ('a' - 'A'));
+    return text;
+}
+
 }  // namespace
 
 std::string as_identifier(std::string_view name) {
@@ -61,11 +69,7 @@ std::string as_identifier(std::string_view name) {
         }
     }
     while (!out.empty() && out.back() == '_') out.pop_back();
-    // words that stand for something in the texts of runtime/
-    for (const std::string_view word : {"MODEL_", "NAMESPACE"})
-        for (std::size_t at; (at = out.find(word)) != std::string::npos;)
-            out[at + 1] = static_cast<char>(out[at + 1] + ('a' - 'A'));
-    return out.empty() ? "unnamed" : out;
+    return out.empty() ? "unnamed" : without_placeholders(std::move(out));
 }
 
 std::string IdentifierSet::add(std::string_view name) {
@@ -84,7 +88,7 @@ std::string as_comment(std::string_view text) {
             out += ' ';
         out += c == '\\' ? '/' : c == '\n' || c == '\r' ? ' ' : c;
     }
-    return out;
+    return without_placeholders(std::move(out));
 }
 
 std::string as_literal(std::string_view text) {

@@ -61,12 +61,13 @@ public:
 private:
     // the programs' functions are called NAME_program
     ProgramText program(const std::string& name, const Program& program, std::optional<std::size_t> rank_limit,
-                        std::vector<std::size_t> places = {}, std::size_t size = 0) {
+                        std::vector<std::size_t> places = {}, std::size_t size = 0, bool unroll = true) {
         if (program.outputs.empty()) return {};
         ProgramText text = program_text(program, {.name = name,
                                                   .states = m_.states.size(),
                                                   .most_statements = options_.most_statements,
                                                   .rank_limit = rank_limit,
+                                                  .unroll = unroll,
                                                   .places = std::move(places),
                                                   .size = size});
         code_ += text.text;
@@ -115,7 +116,7 @@ private:
     }
 
     std::size_t correction(const std::string& name, const ExportedCorrection& c, std::optional<std::size_t> rank_limit) {
-        return c.rows == 0 ? 0 : program(name + "_program", c.program, rank_limit).solved_rows;
+        return c.rows == 0 ? 0 : program(name + "_program", c.program, rank_limit, {}, 0, false).solved_rows;
     }
 
     // the iteration of a correction; where nothing is held at the start it is that of every step
@@ -156,7 +157,7 @@ private:
         code_ += fmt::format(
             "    limit_rank(&{}, t, x, p, w, 1);\n    limit_rank(&{}, t, x, p, w, 2);\n"
             "    status = rate_program(t, x, p, w->d + {}, w);\n"
-            "    if (w->report.redundant) w->most_rank[0] = w->report.rank;\n    return status;\n}}\n\n",
+            "    if (w->last.redundant) w->most_rank[0] = w->last.rank;\n    return status;\n}}\n\n",
             position, velocity, buffer_);
         code_ += fmt::format(
             "{}int MODEL_project(double t, double *x, const double *p, MODEL_work *w) {{\n"
@@ -211,7 +212,7 @@ private:
         code_ += fmt::format(
             "{}void MODEL_init(MODEL_work *w) {{\n    int i;\n    fill(w->d, 0, MODEL_WORK_NUMBERS);\n"
             "    for (i = 0; i < MODEL_WORK_INDICES; ++i) w->i[i] = 0;\n    set_limits(w, 0x7fffffff);\n"
-            "    begin_report(&w->report);\n}}\n",
+            "    begin_report(&w->last);\n}}\n",
             storage_);
     }
 

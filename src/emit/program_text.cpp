@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "emit/small_solve.hpp"
 #include "emit/solve_text.hpp"
 #include "emit/straight_line.hpp"
 
@@ -17,6 +18,16 @@ struct Solving {
     SolveText text;
     StraightLine::Part operands, law;
 };
+
+std::string indented(const std::string& lines) {
+    std::string out;
+    for (std::size_t at = 0; at < lines.size();) {
+        const std::size_t end = lines.find('\n', at) + 1;
+        out += "    " + lines.substr(at, end - at);
+        at = end;
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -51,12 +62,20 @@ ProgramText program_text(const Program& program, const ProgramTextOptions& optio
         body += lines.calls(s.operands.functions, "    ") + lines.calls(s.law.before, "    ");
         const std::string limit =
             options.rank_limit && k + 1 == solves.size() ? fmt::format("w->most_rank[{}]", *options.rank_limit) : "0x7fffffff";
-        body += solve_call(block, fmt::format("{}_shape_{}", options.name, k + 1), limit, lines.unknowns(k),
-                           lines.calls(s.law.functions, "            "));
-        body += fmt::format(
-            "    if (!merge_report(&w->report, &one, {})) {{\n        fill(y, NAN, {});\n        return w->report.status;\n    "
-            "}}\n",
-            k, out.outputs);
+        std::string solving = solve_call(block, fmt::format("{}_shape_{}", options.name, k + 1), limit, lines.unknowns(k),
+                                         lines.calls(s.law.functions, "            "));
+        solving += fmt::format("    if (!merge_report(&w->last, &one, {})) {{\n", k);
+        solving += fmt::format("        fill(y, NAN, {});\n        return w->last.status;\n    }}\n", out.outputs);
+        const std::string small = fmt::format("{}_small_{}", options.name, k + 1);
+        const std::optional<std::string> unrolled = options.unroll ? small_solve_text(block, small) : std::nullopt;
+        if (!unrolled) {
+            body += solving;
+            continue;
+        }
+        tables += *unrolled;
+        body += fmt::format("    if ({}(o, s + {})) {{\n", small, lines.unknowns(k));
+        body += fmt::format("        w->last.rank = {} + w->last.servo_rank;\n", block.rows);
+        body += "        w->last.weakest_row = 0;\n    } else {\n" + indented(solving) + "    }\n";
     }
     if (sparse) body += fmt::format("    fill(y, 0, {});\n", out.outputs);
     body += lines.calls(outputs.functions, "    ");
@@ -76,10 +95,10 @@ ProgramText program_text(const Program& program, const ProgramTextOptions& optio
     if (uses("o")) out.text += fmt::format("    double *const o = w->d + {};\n", shared);
     for (const char* argument : {"t", "x", "p"})
         if (!uses(argument)) out.text += fmt::format("    (void){};\n", argument);
-    out.text += "    begin_report(&w->report);\n" + body;
+    out.text += "    begin_report(&w->last);\n" + body;
     out.text += fmt::format(
-        "    if (!finite_all(y, {})) {{\n        w->report.status = MODEL_not_finite;\n        w->report.solve = {};\n    }}\n"
-        "    return w->report.status;\n}}\n\n",
+        "    if (!finite_all(y, {})) {{\n        w->last.status = MODEL_not_finite;\n        w->last.solve = {};\n    }}\n"
+        "    return w->last.status;\n}}\n\n",
         out.outputs, program.solves.size());
     out.numbers = shared + memory;
     out.functions = lines.functions();

@@ -16,6 +16,7 @@ struct ProgramTextOptions {
     std::size_t states = 0;                   // inputs are t, states, parameters
     std::size_t most_statements = 2000;       // of a function
     std::optional<std::size_t> rank_limit{};  // which of w->most_rank its last solve obeys
+    bool unroll = true;                       // small solves; then they leave no rows behind
     // where the outputs go: all in a row, or these places of an array of this size, which is zero elsewhere
     std::vector<std::size_t> places{};
     std::size_t size = 0;

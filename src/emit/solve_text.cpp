@@ -45,53 +45,40 @@ private:
     SolveText& out_;
 };
 
-// runtime/constrained_solve.c; columns in the order of the blocks, as ConstrainedSolver has them
+// runtime/constrained_solve.c
 void constrained(const SolveBlock& block, const std::string& name, SolveText& out) {
     const std::size_t n = block.size, m = block.rows;
-    const RowColumns columns(block);
-    std::vector<std::size_t> position(n), block_of(n), blocks, touches, reach, order;
-    std::size_t entries = 0;
-    for (const std::size_t index : columns.block_order) {
-        const std::vector<std::uint32_t>& members = block.mass_blocks[index];
-        for (const std::size_t value : {order.size(), members.size(), entries}) blocks.push_back(value);
-        for (const std::uint32_t column : members) {
-            position[column] = order.size();
-            block_of[column] = blocks.size() / 3 - 1;
-            order.push_back(column);
-        }
-        entries += members.size() * members.size();
-    }
+    const ColumnLayout columns(block);
+    std::vector<std::size_t> blocks, touches, reach;
+    for (const ColumnLayout::Block& b : columns.blocks)
+        for (const std::size_t value : {b.begin, b.size, b.offset}) blocks.push_back(value);
     std::set<std::pair<std::size_t, std::size_t>> touched;
-    for (const MatrixEntry& e : block.A) touched.emplace(e.row, block_of[e.column]);
+    for (const MatrixEntry& e : block.A) touched.emplace(e.row, columns.block_of[e.column]);
     for (const auto& [row, at] : touched) {
         touches.push_back(row);
         touches.push_back(at);
     }
-    for (const RowColumns::Range& range : columns.reach) {
+    for (const RowColumns::Range& range : RowColumns(block).reach) {
         reach.push_back(range.begin);
         reach.push_back(range.end);
     }
     Operands operands(out);
-    for (const MatrixEntry& e : block.M) {
-        const std::size_t* home = &blocks[3 * block_of[e.row]];
-        operands.write(home[2] + (position[e.row] - home[0]) * home[1] + (position[e.column] - home[0]), e.slot);
-    }
-    out.operands += entries;
-    for (const MatrixEntry& e : block.A) operands.write(e.row * n + position[e.column], e.slot);
-    out.operands += m * n;
-    for (std::size_t i = 0; i < n; ++i) operands.write(i, block.f[order[i]]);
+    for (const MatrixEntry& e : block.M) operands.write(columns.mass(e.row, e.column), e.slot);
+    for (const MatrixEntry& e : block.A) operands.write(columns.row_entry(e.row, e.column), e.slot);
+    out.operands += columns.entries + m * n;
+    for (std::size_t i = 0; i < n; ++i) operands.write(i, block.f[columns.order[i]]);
     out.operands += n;
     operands.list(block.b, m);
     out.solved_rows = out.operands;
     operands.finish();
-    out.numbers += m * n + entries + n + m * n + 2 * m * m + 2 * m + n + 3 * m + 4 * (n + m) + (n + m) * (n + m);
+    out.numbers += m * n + columns.entries + n + m * n + 2 * m * m + 2 * m + n + 3 * m + 4 * (n + m) + (n + m) * (n + m);
     out.indices = 3 * m + 2 * (n + m);
     out.tables = index_table(name + "_block", blocks) + index_table(name + "_touch", touches) +
-                 index_table(name + "_reach", reach) + index_table(name + "_column", order) +
+                 index_table(name + "_reach", reach) + index_table(name + "_column", columns.order) +
                  fmt::format("static const constrained_shape {} = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n\n", name, n, m,
-                             entries, blocks.size() / 3, table_name(name + "_block", blocks), touches.size() / 2,
+                             columns.entries, columns.blocks.size(), table_name(name + "_block", blocks), touches.size() / 2,
                              table_name(name + "_touch", touches), table_name(name + "_reach", reach),
-                             table_name(name + "_column", order));
+                             table_name(name + "_column", columns.order));
 }
 
 // runtime/dense_solve.c
@@ -157,6 +144,19 @@ std::string_view dense_steps(SolveKind kind) {
 }
 
 }  // namespace
+
+ColumnLayout::ColumnLayout(const SolveBlock& block) : position(block.size), block_of(block.size) {
+    for (const std::size_t index : RowColumns(block).block_order) {
+        const std::vector<std::uint32_t>& members = block.mass_blocks[index];
+        for (const std::uint32_t column : members) {
+            position[column] = order.size();
+            block_of[column] = blocks.size();
+            order.push_back(column);
+        }
+        blocks.push_back({order.size() - members.size(), members.size(), entries});
+        entries += members.size() * members.size();
+    }
+}
 
 std::string index_table(const std::string& name, const std::vector<std::size_t>& values) {
     if (values.empty()) return {};

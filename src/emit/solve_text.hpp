@@ -10,6 +10,28 @@
 
 namespace appell {
 
+// How runtime/constrained_solve.c has a block: columns in the order of the uncoupled blocks of M, as ConstrainedSolver takes
+// them.
+struct ColumnLayout {
+    struct Block {
+        std::size_t begin, size, offset;  // columns; where its square begins among the operands
+    };
+    explicit ColumnLayout(const SolveBlock& block);
+
+    std::vector<Block> blocks;
+    std::vector<std::size_t> order;               // position -> column
+    std::vector<std::size_t> position, block_of;  // by column
+    std::size_t entries = 0;                      // of all blocks
+    // where among the operands an entry of M or A is
+    [[nodiscard]] std::size_t mass(std::size_t row, std::size_t column) const {
+        const Block& home = blocks[block_of[row]];
+        return home.offset + (position[row] - home.begin) * home.size + (position[column] - home.begin);
+    }
+    [[nodiscard]] std::size_t row_entry(std::size_t row, std::size_t column) const {
+        return entries + row * order.size() + position[column];
+    }
+};
+
 struct SolveText {
     std::string tables;                       // static const
     std::vector<StraightLine::Write> writes;  // operands

@@ -13,7 +13,7 @@ typedef struct {
     double *E, *e, *S, *s, *L, *B, *U, *W, *square, *right, *left, *column, *x, *lambda;
     int *rows, *dependent, *independent, *order;
     int rank, most_rank, free;
-    MODEL_report *report;
+    MODEL_report *said;
 } dense_memory;
 
 static void dense_layout(dense_memory *c, const dense_shape *shape, double *d, int *ints, MODEL_report *report) {
@@ -42,7 +42,7 @@ static void dense_layout(dense_memory *c, const dense_shape *shape, double *d, i
     c->independent = ints += m;
     c->order = ints + n;
     c->rank = c->free = 0;
-    c->report = report;
+    c->said = report;
 }
 
 /* rows that are left over: do given independent unknowns leave no other free, and do the rows agree with each other? */
@@ -55,18 +55,18 @@ static int judge_elimination(dense_memory *c) {
         for (i = c->rank; i < m; ++i)
             for (j = 0; j < c->shape->given; ++j) left = larger(left, fabs(c->E[i * n + c->shape->independent[j]]));
         if ((c->rank != c->most_rank && left > noise * 100.0) || n - c->rank != c->shape->given) {
-            c->report->status = MODEL_singular_partition;
+            c->said->status = MODEL_singular_partition;
             return 0;
         }
     }
     for (i = 0; i < c->rank; ++i) size = larger(size, fabs(c->e[i]));
     for (i = c->rank; i < m; ++i) {
         const double relative = fabs(c->e[i]) / (size + consistency_floor);
-        if (!(relative > c->report->inconsistency)) continue;
-        c->report->inconsistency = relative;
-        c->report->inconsistent_row = c->rows[i];
+        if (!(relative > c->said->inconsistency)) continue;
+        c->said->inconsistency = relative;
+        c->said->inconsistent_row = c->rows[i];
     }
-    if (c->report->inconsistency > consistency_tolerance) c->report->status = MODEL_inconsistent_rows;
+    if (c->said->inconsistency > consistency_tolerance) c->said->status = MODEL_inconsistent_rows;
     return 1;
 }
 
@@ -102,7 +102,7 @@ static int eliminate(dense_memory *c) {
         if (at == 0) first = largest;
         if (column == n || largest <= noise * first) break;
         pivot = c->shape->given == 0 ? largest / first : largest;
-        if (pivot < c->report->smallest_pivot) c->report->smallest_pivot = pivot;
+        if (pivot < c->said->smallest_pivot) c->said->smallest_pivot = pivot;
         for (j = 0; j < n; ++j) swap_numbers(c->E + at * n + j, c->E + row * n + j);
         swap_numbers(c->e + at, c->e + row);
         swap_indices(c->rows + at, c->rows + row);
@@ -119,9 +119,9 @@ static int eliminate(dense_memory *c) {
         c->dependent[c->rank++] = column;
     }
     for (j = 0; j < c->shape->given; ++j) used[c->shape->independent[j]] = 0;
-    c->report->rank = c->rank;
-    c->report->redundant = c->rank < m;
-    if (m != 0) c->report->weakest_row = c->rows[c->rank < m ? c->rank : c->rank - 1];
+    c->said->rank = c->rank;
+    c->said->redundant = c->rank < m;
+    if (m != 0) c->said->weakest_row = c->rows[c->rank < m ? c->rank : c->rank - 1];
     if (!judge_elimination(c)) return 0;
     for (j = 0; j < n; ++j)
         if (!used[j]) c->independent[c->free++] = j;
@@ -424,7 +424,7 @@ static int begin_dense(dense_memory *c, const dense_shape *shape, double *d, int
 /* x and lambda into the unknowns, where both were found */
 static void finish_dense(dense_memory *c, int solved, double *unknowns) {
     if (!solved || !recover_multipliers(c)) {
-        c->report->status = MODEL_singular_mass;
+        c->said->status = MODEL_singular_mass;
         return;
     }
     copy(unknowns, c->x, c->shape->n);

@@ -19,5 +19,5 @@ static int held_moved(const int *held, int count, const double *x, const double 
 static void limit_rank(const projection_shape *s, double t, const double *x, const double *p, MODEL_work *w, int which) {
     if (s->rows == 0) return;
     s->program(t, x, p, w->d + s->buffer, w);
-    if (w->report.redundant) w->most_rank[which] = w->report.rank;
+    if (w->last.redundant) w->most_rank[which] = w->last.rank;
 }

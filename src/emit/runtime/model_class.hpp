@@ -51,7 +51,7 @@ public:
     int project(double t, State& x) { return NAMESPACE::project(t, x.data(), parameters.data(), &work_); }
 
     // about the last evaluation
-    const report& last_report() const { return work_.report; }
+    const report& last_report() const { return work_.last; }
 
 private:
     work work_;

@@ -40,7 +40,7 @@ static int evaluate_residuals(const projection_shape *s, double t, const double 
     const double *const out = w->d + s->buffer;
     int i;
     s->program(t, x, p, w->d + s->buffer, w);
-    if (w->report.status == MODEL_singular_mass) return MODEL_singular_mass;
+    if (w->last.status == MODEL_singular_mass) return MODEL_singular_mass;
     if (!finite_all(out, s->rows) || !finite_all(out + 2 * s->rows, s->count)) return MODEL_not_finite;
     *scaled = 0;
     for (i = 0; i < s->rows; ++i) /* a row without any size to compare with (all at rest) is judged as it is */
@@ -71,7 +71,7 @@ static void weigh(const projection_shape *s, const double *rows, double *weight)
 }
 
 static int failed_projection(const MODEL_work *w) {
-    return w->report.status == MODEL_inconsistent_rows ? MODEL_inconsistent_rows : MODEL_no_solution;
+    return w->last.status == MODEL_inconsistent_rows ? MODEL_inconsistent_rows : MODEL_no_solution;
 }
 
 /* with halving, a correction that does not reduce the residual is shortened; without, full corrections must do */

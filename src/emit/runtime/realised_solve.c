@@ -18,7 +18,7 @@ typedef struct {
     int *row_order, *column_order, *servo_order;
     int rank;
     int solutions, starts, start, steps;
-    MODEL_report *report;
+    MODEL_report *said;
 } realised_memory;
 
 static void realised_layout(realised_memory *c, const realised_shape *shape, double *d, int *ints, MODEL_report *report) {
@@ -49,7 +49,7 @@ static void realised_layout(realised_memory *c, const realised_shape *shape, dou
     c->servo_order = ints + 2 * size;
     c->rank = 0;
     c->solutions = c->starts = c->start = c->steps = 0;
-    c->report = report;
+    c->said = report;
 }
 
 static int gather_realised(realised_memory *c, int with_law) {
@@ -153,7 +153,7 @@ static void substitute_realised(realised_memory *c, double *right) {
     /* equations without a pivot must be met by the others */
     for (k = 0; k < rank; ++k) largest = larger(largest, fabs(c->work[k]));
     for (k = rank; k < size; ++k)
-        c->report->inconsistency = larger(c->report->inconsistency, fabs(c->work[k]) / (largest + consistency_floor));
+        c->said->inconsistency = larger(c->said->inconsistency, fabs(c->work[k]) / (largest + consistency_floor));
     for (k = rank; k-- > 0;) {
         for (j = k + 1; j < rank; ++j) c->work[k] -= B[k * size + j] * c->work[j];
         c->work[k] /= B[k * size + k];
@@ -209,11 +209,11 @@ static int reach_servo_rows(realised_memory *c) {
         swap_indices(c->servo_order + done, c->servo_order + best);
         row = c->servo_order[done];
         if (!(sqrt(largest) > noise)) {
-            c->report->status = MODEL_unreachable;
-            c->report->row = row;
+            c->said->status = MODEL_unreachable;
+            c->said->row = row;
             return 0;
         }
-        if (sqrt(largest) < c->report->smallest_pivot) c->report->smallest_pivot = sqrt(largest);
+        if (sqrt(largest) < c->said->smallest_pivot) c->said->smallest_pivot = sqrt(largest);
         for (k = 0; k < p; ++k) squared += c->Q[row * p + k] * c->Q[row * p + k];
         norm = sqrt(squared);
         for (k = 0; k < p; ++k) c->Q[row * p + k] /= norm;
@@ -236,14 +236,14 @@ static int reach_servo_rows(realised_memory *c) {
 static int solve_realised_once(realised_memory *c, int with_law) {
     const int n = c->shape->n, m = c->shape->m, r = c->shape->r, p = c->shape->p, size = c->size;
     int i, k, regular;
-    c->report->inconsistency = 0;
+    c->said->inconsistency = 0;
     if (!gather_realised(c, with_law)) {
-        c->report->status = MODEL_not_finite;
+        c->said->status = MODEL_not_finite;
         return 0;
     }
     regular = factor_realised(c);
-    c->report->rank = c->rank > n ? c->rank - n : 0;
-    c->report->redundant = c->report->rank < m;
+    c->said->rank = c->rank > n ? c->rank - n : 0;
+    c->said->redundant = c->said->rank < m;
     if (!regular && with_law) return 0; /* this start has no solution; others may */
     for (k = 0; k <= p + r; ++k) substitute_realised(c, c->columns + k * size);
     if (r > 0 && !reach_servo_rows(c)) return 0;
@@ -251,11 +251,11 @@ static int solve_realised_once(realised_memory *c, int with_law) {
         c->unknowns[i] = c->columns[i];
         for (k = 0; k < p; ++k) c->unknowns[i] += c->columns[(1 + k) * size + i] * c->unknowns[size + k];
     }
-    c->report->servo_rank = r;
+    c->said->servo_rank = r;
     /* a pivot is missing for a reason other than dependent rows: M does not determine the motion */
     if (!regular && c->rank < n) {
-        c->report->status = MODEL_singular_mass;
-        c->report->singular_column = c->column_order[c->rank] < n - 1 ? c->column_order[c->rank] : n - 1;
+        c->said->status = MODEL_singular_mass;
+        c->said->singular_column = c->column_order[c->rank] < n - 1 ? c->column_order[c->rank] : n - 1;
         return 0;
     }
     return 1;
@@ -282,9 +282,9 @@ static void begin_realised(realised_memory *c) {
     const int n = c->shape->n, m = c->shape->m, signs = c->shape->law_rows;
     double largest = 0, least;
     int k;
-    begin_report(c->report);
+    begin_report(c->said);
     if (!solve_realised_once(c, 0)) {
-        if (c->report->status == MODEL_ok) c->report->status = MODEL_singular_mass;
+        if (c->said->status == MODEL_ok) c->said->status = MODEL_singular_mass;
         return;
     }
     if (!c->shape->law) {
@@ -304,7 +304,7 @@ static void begin_realised(realised_memory *c) {
 static int next_start(realised_memory *c, double *guess) {
     const int m = c->shape->m, all = c->shape->law_rows <= 6;
     int i;
-    if (c->report->status != MODEL_ok || c->start == c->starts) return 0;
+    if (c->said->status != MODEL_ok || c->start == c->starts) return 0;
     for (i = 0; i < m; ++i) c->guess[i] = c->ideal[i];
     for (i = 0; i < c->shape->law_rows; ++i) {
         const int turned = all ? (c->start >> i) & 1 : c->start == 1 || c->start == i + 2;
@@ -319,12 +319,12 @@ static int next_start(realised_memory *c, double *guess) {
 /* one step from the guess and the law in the operands; 0 when this start is done */
 static int iterate_law(realised_memory *c, double *guess) {
     const int n = c->shape->n, m = c->shape->m;
-    const MODEL_report before = *c->report;
+    const MODEL_report before = *c->said;
     double change = 0, size = 0;
     int i, done;
     if (!solve_realised_once(c, 1)) {
         /* a start may run into a singular or infinite law without harm to the others */
-        if (c->report->status != MODEL_unreachable) *c->report = before;
+        if (c->said->status != MODEL_unreachable) *c->said = before;
         return 0;
     }
     for (i = 0; i < c->shape->law_rows; ++i) {
@@ -342,14 +342,14 @@ static int iterate_law(realised_memory *c, double *guess) {
 /* x, lambda and tau into the unknowns, and the guess that led there */
 static void finish_realised(realised_memory *c, double *unknowns, double *guess) {
     const int n = c->shape->n, m = c->shape->m;
-    if (c->report->status != MODEL_ok) return;
+    if (c->said->status != MODEL_ok) return;
     if (c->solutions != 1) {
-        c->report->status = c->solutions == 0 ? MODEL_no_reaction : MODEL_several_reactions;
+        c->said->status = c->solutions == 0 ? MODEL_no_reaction : MODEL_several_reactions;
         return;
     }
     copy(unknowns, c->first, c->size + c->shape->p);
     if (c->shape->law) copy(guess, c->first + n, m);
-    if (!finite_all(c->first, c->size + c->shape->p)) c->report->status = MODEL_not_finite;
-    if (c->report->status == MODEL_ok && c->report->inconsistency > consistency_tolerance)
-        c->report->status = MODEL_inconsistent_rows;
+    if (!finite_all(c->first, c->size + c->shape->p)) c->said->status = MODEL_not_finite;
+    if (c->said->status == MODEL_ok && c->said->inconsistency > consistency_tolerance)
+        c->said->status = MODEL_inconsistent_rows;
 }

@@ -32,5 +32,5 @@ typedef struct {
     double d[MODEL_WORK_NUMBERS];
     int i[MODEL_WORK_INDICES];
     int most_rank[3]; /* rows that count as independent, at most: of the rate, of positions, of velocities */
-    MODEL_report report;
+    MODEL_report last; /* about the last evaluation */
 } MODEL_work;
