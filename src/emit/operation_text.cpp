@@ -1,8 +1,11 @@
 #include "emit/operation_text.hpp"
 
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
+
+#include "expr/scalar_math.hpp"
 
 namespace appell {
 
@@ -43,6 +46,27 @@ std::string operation_text(Op op, const std::array<std::string, 3>& operands) {
         i = word.empty() ? i + 1 : end;
     }
     return out;
+}
+
+double operation_value(Op op, double x, [[maybe_unused]] double y, [[maybe_unused]] double z) {
+    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos, std::cosh, std::exp,
+        std::log, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+    switch (op) {
+#define APPELL_LEAF(Name)
+#define APPELL_STRUCTURE(Name, arity)
+#define APPELL_VECTOR(Name, arity)
+#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
+    case Op::Name:                                      \
+        return value;
+#include "expr/ops.def"
+#undef APPELL_LEAF
+#undef APPELL_STRUCTURE
+#undef APPELL_VECTOR
+#undef APPELL_OP
+        default: break;
+    }
+    APPELL_ASSERT(false, "the operation is not in the table of scalar operations");
+    return 0;
 }
 
 std::string power_text(const std::string& x, int n, const std::string& name, std::vector<std::string>& lines) {

@@ -8,6 +8,7 @@
 
 #include "emit/identifiers.hpp"
 #include "emit/operation_text.hpp"
+#include "expr/scalar_math.hpp"
 
 namespace appell {
 
@@ -62,7 +63,19 @@ void StraightLine::resolve_slots() {
                                 in.op == Op::PowInt ? Value{} : slot_value_[in.c]};
                 segment_of_[i] = s;
                 slot_value_[in.out] = {Kind::instruction, i};
+                bool constant_operands = true;
+                for_each_operand(i, [&](const Value& v) { constant_operands &= v.kind == Kind::constant; });
+                if (constant_operands) constant(in.out, constant_value(i));
             }
+}
+
+// of an instruction whose operands are constants
+double StraightLine::constant_value(std::uint32_t instruction) const {
+    const Instruction& in = program_.instructions[instruction];
+    std::array<double, 3> x{};
+    std::size_t n = 0;
+    for_each_operand(instruction, [&](const Value& v) { x[n++] = constants_[v.index]; });
+    return in.op == Op::PowInt ? int_power(x[0], static_cast<std::int32_t>(in.b)) : operation_value(in.op, x[0], x[1], x[2]);
 }
 
 // what a value needs that is not computed yet, operands first

@@ -59,6 +59,7 @@ private:
     };
 
     void resolve_slots();
+    [[nodiscard]] double constant_value(std::uint32_t instruction) const;
     void need(Slot slot, std::vector<std::uint32_t>& order);
     void order_values(std::uint32_t root, std::vector<std::uint32_t>& order);
     [[nodiscard]] std::vector<std::uint32_t> needed_from_before(const std::vector<Write>& writes, std::uint32_t segment);

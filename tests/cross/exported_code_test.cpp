@@ -110,6 +110,7 @@ public:
         motion_.parameters.assign(s.p.begin(), s.p.end());
         with_jacobian_.parameters.assign(s.p.begin(), s.p.end());
         projections(s, got);
+        rate_at_start(s, got);
         jacobian(s, got["jacobian"]);
     }
 
@@ -141,6 +142,17 @@ private:
             }
             expect_same(answer, x, start ? "start" : "project");
         }
+    }
+
+    // where rows are redundant the start has fixed their rank
+    void rate_at_start(ProbeState s, std::map<std::string, ProbeAnswer>& got) {
+        if (got["start"].status != 0) return;
+        s.x = got["start"].values;
+        Reference reference(m_.rate);
+        EvalReport report;
+        (void)reference.at(s, report);
+        if (report.redundant) reference.workspace.limit_rank(report.rank);
+        expect_same(got["rate at start"], reference.at(s, report), "rate at start");
     }
 
     // NOTE: a decomposition with other pivots loses the condition of the equations times a few roundings

@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <string>
@@ -39,7 +42,7 @@ using ProbeAnswers = std::vector<std::map<std::string, ProbeAnswer>>;
 inline constexpr const char* k_probe = R"(
 #include <stdio.h>
 #include <stdlib.h>
-#include "HEADER"
+INCLUDE_HEADER
 
 static double y[LENGTH];
 
@@ -102,9 +105,12 @@ public:
         folder_ = folder;
         name_ = as_identifier(model.name);
         for (const ExportedFile& file : emit_model(model, {language, most_statements})) write(file.name, file.text);
-        std::string probe = with_words(k_probe, "HEADER", name_ + (language == ExportLanguage::c ? "_model.h" : "_model.hpp"));
+        std::string probe =
+            with_words(k_probe, "INCLUDE_HEADER",
+                       fmt::format("#include \"{}_model.{}\"", name_, language == ExportLanguage::c ? "h" : "hpp"));
         const std::size_t n = model.states.size(), m = model.rows.size();
-        probe = with_words(std::move(probe), "LENGTH", std::to_string(n * n + m * n + m + model.forces.size() + 10));
+        probe = with_words(std::move(probe), "LENGTH",
+                           std::to_string(n * n + m * n + m + model.forces.size() + model.outputs.size() + 10));
         write(language == ExportLanguage::c ? "probe.c" : "probe.cpp",
               with_prefix(std::move(probe), language == ExportLanguage::c ? name_ + "_" : name_ + "_model::"));
     }
@@ -181,11 +187,13 @@ inline bool has_command(const std::string& command) {
 inline double ulps(double a, double b) {
     if (a == b || (!(a - a == 0) && !(b - b == 0))) return 0;
     if (!(a - a == 0) || !(b - b == 0)) return HUGE_VAL;
+    // doubles in their order, as whole numbers
     const auto order = [](double v) {
-        const auto bits = std::bit_cast<std::int64_t>(v);
-        return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
+        const auto bits = std::bit_cast<std::uint64_t>(v);
+        return v < 0 ? 0x8000000000000000u - (bits & 0x7fffffffffffffffu) : 0x8000000000000000u + bits;
     };
-    return std::abs(static_cast<double>(order(a)) - static_cast<double>(order(b)));
+    const std::uint64_t first = order(a), second = order(b);
+    return static_cast<double>(first < second ? second - first : first - second);
 }
 
 }  // namespace appell
