@@ -47,6 +47,8 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     RunCommand run;
     SweepCommand many;
     LinearizeCommand linear;
+    ExportCommand exported;
+    std::string language = "c";
     const auto with_model = [&](CLI::App* command) {
         command->add_option("FILE", file, "the model file");
         command->add_flag("--json", shared.json, "print JSON, for machines");
@@ -127,6 +129,13 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     linear.format = "text";
     linearize->add_option("--to", linear.format, "the format")->check(CLI::IsMember({"text", "latex", "markdown"}));
 
+    CLI::App* to_code = app.add_subcommand("export", "source code that computes the motion elsewhere; writes DIR/SYSTEM_model.*");
+    with_model(to_code);
+    to_code->add_option("--to", language, "the language: c (C99) or cpp (one header, C++17)")->check(CLI::IsMember({"c", "cpp"}));
+    to_code->add_option("--formulation", exported.request.formulation, "how the accelerations are found")
+        ->check(CLI::IsMember(formulations));
+    to_code->add_option("--out", exported.out, "DIR for the files; default SYSTEM.export");
+
     CLI::App* gallery = app.add_subcommand("gallery", "list the example models, or copy one here");
     gallery->add_option("NAME", name, "the model to copy");
     gallery->add_flag("--json", shared.json, "print JSON, for machines");
@@ -150,6 +159,10 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         }
         if (sweep->parsed()) return sweep_command(file, many, shared);
         if (linearize->parsed()) return linearize_command(file, linear, shared);
+        if (to_code->parsed()) {
+            exported.request.options.language = language == "c" ? ExportLanguage::c : ExportLanguage::cpp;
+            return export_command(file, exported, shared);
+        }
         if (gallery->parsed()) return gallery_command(name, shared);
         return explain_command(code, shared);
     } catch (const CLI::ParseError& error) {

@@ -509,17 +509,6 @@ std::optional<std::vector<double>> values_on_constraints(const Model& m, const M
     return values;
 }
 
-// as the language writes it: force(c, P), ideal(c, B at P), torque(c, B); and actuator(F, P), generalized(c, u)
-std::string force_column(const Model& m, const ActingForce& f) {
-    const std::string place = place_name(m, f);
-    if (f.member == ForceMember::actuator) return fmt::format("actuator({}, {})", m.actuators[f.owner].name, place);
-    const char* what = f.kind == ActingForce::Kind::force    ? "force"
-                       : f.kind == ActingForce::Kind::torque ? "torque"
-                                                             : "generalized";
-    if (f.member != ForceMember::reaction) what = f.member == ForceMember::ideal ? "ideal" : "nonideal";
-    return fmt::format("{}({}, {})", what, m.constraints[f.owner].name, place);
-}
-
 // rows that reach few speeds each are worked on there only, but have their place in full
 constexpr std::size_t k_sparse = 64;
 
@@ -711,7 +700,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         layout.forces_frame = m.frame(options.forces_in).name;
         for (const ActingForce& f : acting_forces(d)) {
             if (f.member == ForceMember::law) continue;  // the nonideal member contains it
-            const std::string name = force_column(m, f);
+            const std::string name = force_name(m, f);
             if (f.kind == ActingForce::Kind::generalized) {
                 column(name, observable.scalar(f.value, {}));
                 layout.force_units.emplace_back();  // energy over whatever the speed's unit times a second is

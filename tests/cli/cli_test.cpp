@@ -76,6 +76,36 @@ TEST_F(Cli, WrongUsageIsTwo) {
         EXPECT_EQ(call(arguments).code, 2) << arguments << "\n" << call(arguments).out;
 }
 
+TEST_F(Cli, ExportWritesItsFilesAndNoOthers) {
+    const Outcome outcome = call("export " + model("simple_pendulum") + " --out code");
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    for (const char* name : {"simple_pendulum_model.h", "simple_pendulum_model.c", "driver.c", "Makefile", "README.txt"})
+        EXPECT_NE(read(std::string("code/") + name).find("Exported by Appell"), std::string::npos) << name;
+    // an export takes the place of an earlier one, and leaves what else is there
+    write("code/notes.txt", "mine");
+    EXPECT_EQ(call("export " + model("simple_pendulum") + " --out code --set m=3").code, 0);
+    EXPECT_NE(read("code/simple_pendulum_model.c").find("{\"m\", \"kg\", 3.0}"), std::string::npos);
+    EXPECT_EQ(read("code/notes.txt"), "mine");
+    // a file that is somebody's work stays
+    write("code/Makefile", "all:\n");
+    expect_problem("export " + model("simple_pendulum") + " --out code", "E0816");
+    EXPECT_EQ(read("code/Makefile"), "all:\n");
+    // in JSON: what was written; the other language; the folder's own name
+    const Outcome machine = call("export " + model("simple_pendulum") + " --to cpp --json", false);
+    EXPECT_EQ(machine.code, 0);
+    const auto json = nlohmann::json::parse(machine.out);
+    EXPECT_EQ(json["folder"], "simple_pendulum.export");
+    ASSERT_EQ(json["files"].size(), 4u);
+    for (const auto& file : json["files"])
+        EXPECT_EQ(read("simple_pendulum.export/" + file["name"].get<std::string>()).size(), file["bytes"].get<std::size_t>());
+    // problems of the model, of the folder, of the command line
+    expect_problem("export " + model("bouncing_ball") + " --out ball", "E0861");
+    EXPECT_FALSE(fs::exists(folder_ / "ball"));
+    expect_problem("export " + model("simple_pendulum") + " --out /dev/null/code", "E0801");
+    for (const char* wrong : {"export", "export a.appell --to rust", "export a.appell --formulation newton"})
+        EXPECT_EQ(call(wrong).code, 2) << wrong;
+}
+
 TEST_F(Cli, HelpVersionAndExplainAreGood) {
     for (const char* arguments :
          {"--help", "--version", "run --help", "explain E0202", "explain e0202", "gallery", "gallery --json"})
