@@ -21,6 +21,7 @@
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
+#include "pipeline/scene_columns.hpp"
 #include "sim/project.hpp"
 #include "tape/constrained_solve.hpp"
 
@@ -741,6 +742,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         }
         layout.plots.push_back(std::move(where));
     }
+    if (options.scene)
+        layout.scene = scene_columns(d, options.whole ? *options.whole : d, observable, start.values,
+                                     [&](NodeId value) { return column("", value); });
 
     if (diagnostics.has_errors()) return result;
     if (options.for_run) {

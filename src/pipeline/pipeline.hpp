@@ -69,6 +69,7 @@ struct RunOptions {
     std::optional<std::string> formulation, integrator, stabilize;
     std::vector<double> gains = {};     // of `stabilize baumgarte`; empty: the model's
     std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
+    bool scene = false;                 // rows are kept, thinned, for a report with plots and an animation
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
 };

@@ -1,0 +1,156 @@
+#include "pipeline/run_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "pipeline/print_equations.hpp"
+#include "report/diagnosis_lines.hpp"
+#include "report/equation_sections.hpp"
+#include "report/report_page.hpp"
+
+namespace appell {
+
+namespace {
+
+// Bounds on what a report takes beside the run, by sizes rather than by seconds so that the same model always gives the same
+// page (docs/decisions/025-report.md has the measurements).
+constexpr std::size_t k_examined = 24;                // speeds and rows
+constexpr std::size_t k_examined_instructions = 1500;  // of the accelerations
+constexpr std::size_t k_printed_instructions = 3000;
+constexpr std::size_t k_all_printed_instructions = 600;  // every formulation is printed
+
+std::string plain(double value) { return fmt::format("{:.1e}", value); }
+
+void add_counts(ReportContent& out, const Derivation& d, const Run& run) {
+    const Model& m = *d.model;
+    const std::vector<ConstraintRow>& rows = d.dynamics->rows;
+    const auto add = [&](std::string what, std::size_t count) { out.counts.push_back({std::move(what), fmt::format("{}", count)}); };
+    add("coordinates", m.coordinates.size());
+    add("speeds", m.speeds.size());
+    add("constraint rows", rows.size());
+    if (rows.empty()) {
+        add("degrees of freedom", m.speeds.size());
+        return;
+    }
+    add("independent at the start", run.summary.rank);
+    add("degrees of freedom", m.speeds.size() - std::min(run.summary.rank, m.speeds.size()));
+}
+
+void add_certificate(ReportContent& out, const Certificate& c) {
+    if (c.too_large) {
+        out.certificate = fmt::format("None: {} speeds and rows, the limit of the dense formulations is {}.", c.size, c.limit);
+        return;
+    }
+    if (!c.enough) {
+        out.certificate = fmt::format("None: only {} of {} random states could be brought onto the constraints (seed {}).",
+                                      c.states, c.tried, c.seed);
+        return;
+    }
+    out.wide = c.wide;
+    out.certificate = fmt::format(
+        "Every formulation was compared with multipliers at {} random states that satisfy the constraints (seed {}){}. The table "
+        "has the largest relative differences of the accelerations and of the constraint force.",
+        c.states, c.seed, c.wide ? fmt::format(", at {} of them with fifty digits", c.wide_states) : std::string());
+    for (std::size_t i = 1; i < c.formulations.size(); ++i) {
+        const FormulationAgreement& f = c.formulations[i];
+        ReportContent::Agreement row{f.name, f.source, "", "", "", "", ""};
+        if (!f.not_applicable.empty()) {
+            row.note = fmt::format("{}: {}", f.beyond_limit ? "not compared" : "not applicable", f.not_applicable);
+        } else {
+            row.acceleration = plain(f.acceleration);
+            row.force = plain(f.force);
+            row.wide_acceleration = plain(f.acceleration_wide);
+            row.wide_force = plain(f.force_wide);
+            if (f.passed_over) row.note = "without states where the independent speeds are badly conditioned";
+        }
+        out.agreements.push_back(std::move(row));
+    }
+}
+
+void add_claims(ReportContent& out, const ClaimResults& results) {
+    for (const ClaimResult& c : results.claims) {
+        const char* verdict = !c.tested               ? "not tested"
+                              : c.holds && c.misprint ? "holds, though stated as a misprint"
+                              : c.holds               ? "holds"
+                              : c.misprint            ? "misprint: fails, as stated"
+                                                      : "fails";
+        std::string detail = fmt::format("{} states, {:.0e}", c.states, c.residual);
+        if (c.tested && !c.holds && !c.hint.empty()) detail += "; " + c.hint;
+        out.claims.push_back({c.label, c.text, verdict, std::move(detail), c.tested && c.holds != c.misprint});
+    }
+}
+
+void add_checks(ReportContent& out, const Derivation& derivation, const Run& run) {
+    const std::size_t size = derivation.model->speeds.size() + derivation.dynamics->rows.size();
+    if (size > k_examined || run.instructions > k_examined_instructions) {
+        out.checks_note =
+            "The model is too large to be examined with every run. `appell check` tells what its constraints are like, compares the "
+            "formulations and tests the claims.";
+        return;
+    }
+    Derivation examined = derivation;  // what it finds is no news about the run
+    examined.diagnostics = {};
+    const std::optional<Check> found = check(examined);
+    if (!found) {
+        out.checks_note = "The model could not be examined; `appell check` says why.";
+        return;
+    }
+    out.findings = diagnosis_lines(*derivation.dynamics, found->diagnosis);
+    add_certificate(out, found->certificate);
+    add_claims(out, found->claims);
+    if (!derivation.start_mode.empty()) out.checks_note = "All of this in the mode of the start: " + derivation.start_mode + ".";
+}
+
+void add_equations(ReportContent& out, const Derivation& derivation, const Run& run) {
+    if (run.instructions > k_printed_instructions) {
+        out.equations_note = "The equations are too long to be read here. `appell derive` prints them.";
+        return;
+    }
+    const ConstrainedDynamics& d = *derivation.dynamics;
+    EquationOptions options;
+    choose_equation_state(derivation, options);
+    const auto print = [&](Formulation formulation) {
+        options.formulation = formulation;
+        out.equations.push_back({std::string(name_of(formulation)), equation_document(d, options)});
+        print_document(d.graph(), out.equations.back().document, true);
+    };
+    const Formulation used = find_formulation(run.formulation).value_or(Formulation::multipliers);
+    print(used);
+    if (run.instructions > k_all_printed_instructions) {
+        out.equations_note = "Other formulations: `appell derive --formulation NAME`.";
+        return;
+    }
+    for (const FormulationInfo& row : all_formulations())
+        if (row.formulation != used) print(row.formulation);
+}
+
+}  // namespace
+
+std::string run_report(const Derivation& derivation, const Run& run, const RunReportRequest& request) {
+    ReportContent content;
+    content.model = derivation.model.get();
+    content.run = &run;
+    content.diagnostics = &derivation.diagnostics;
+    content.sources = &derivation.sources;
+    content.model_text = request.model_text;
+    content.version = request.version;
+    content.command = request.command;
+    add_counts(content, derivation, run);
+    const ConstrainedDynamics& whole = derivation.whole ? *derivation.whole : *derivation.dynamics;
+    try {
+        if (run.instructions <= k_printed_instructions) {
+            Document document;
+            document.sections.push_back(constraint_table(whole));
+            print_document(whole.graph(), document, true);
+            content.constraints = std::move(document.sections.front());
+        }
+        add_equations(content, derivation, run);
+        add_checks(content, derivation, run);
+    } catch (const NodeLimitReached&) {
+        content.equations_note = "The limit of nodes was reached before everything was printed; `--limit nodes=N` raises it.";
+    }
+    return report_html(content);
+}
+
+}  // namespace appell
