@@ -20,8 +20,8 @@
 #include "command_line.hpp"
 #include "gallery.hpp"
 #include "model_files.hpp"
-#include "progress_line.hpp"
 #include "pipeline/run_report.hpp"
+#include "progress_line.hpp"
 #include "report/diagnosis_lines.hpp"
 #include "report/files.hpp"
 #include "report/force_lines.hpp"
@@ -334,8 +334,9 @@ double row_spacing(const std::string& text) {
 std::string command_text(const std::vector<std::string>& arguments) {
     std::string out = "appell";
     for (const std::string& argument : arguments) {
-        const bool plain = !argument.empty() && argument.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                                                           "0123456789_-+=./,:@%") == std::string::npos;
+        const bool plain = !argument.empty() && argument.find_first_not_of(
+                                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                                    "0123456789_-+=./,:@%") == std::string::npos;
         std::string quoted;
         for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
         out += plain ? " " + argument : " '" + quoted + "'";
@@ -416,8 +417,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         saved && (result->summary.reason == EndReason::cancelled || result->summary.reason == EndReason::too_many_steps);
     const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, APPELL_VERSION);
     const std::vector<NamedPlot> plots = run_plots(*d.model, *result);
-    if (command.report)
-        writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, command_text(command.arguments)}));
+    if (command.report) writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, command_text(command.arguments)}));
     const Diagnostics writing = writer.finish(summary, plots, resumable);
     d.diagnostics.append(writing);
     if (writing.has_errors()) return finish(d, shared, false);

@@ -15,7 +15,7 @@ namespace {
 
 // Bounds on what a report takes beside the run, by sizes rather than by seconds so that the same model always gives the same
 // page (docs/decisions/025-report.md has the measurements).
-constexpr std::size_t k_examined = 24;                // speeds and rows
+constexpr std::size_t k_examined = 24;                 // speeds and rows
 constexpr std::size_t k_examined_instructions = 1500;  // of the accelerations
 constexpr std::size_t k_printed_instructions = 3000;
 constexpr std::size_t k_all_printed_instructions = 600;  // every formulation is printed
@@ -25,7 +25,9 @@ std::string plain(double value) { return fmt::format("{:.1e}", value); }
 void add_counts(ReportContent& out, const Derivation& d, const Run& run) {
     const Model& m = *d.model;
     const std::vector<ConstraintRow>& rows = d.dynamics->rows;
-    const auto add = [&](std::string what, std::size_t count) { out.counts.push_back({std::move(what), fmt::format("{}", count)}); };
+    const auto add = [&](std::string what, std::size_t count) {
+        out.counts.push_back({std::move(what), fmt::format("{}", count)});
+    };
     add("coordinates", m.coordinates.size());
     add("speeds", m.speeds.size());
     add("constraint rows", rows.size());
@@ -85,7 +87,8 @@ void add_checks(ReportContent& out, const Derivation& derivation, const Run& run
     const std::size_t size = derivation.model->speeds.size() + derivation.dynamics->rows.size();
     if (size > k_examined || run.instructions > k_examined_instructions) {
         out.checks_note =
-            "The model is too large to be examined with every run. `appell check` tells what its constraints are like, compares the "
+            "The model is too large to be examined with every run. `appell check` tells what its constraints are like, compares "
+            "the "
             "formulations and tests the claims.";
         return;
     }
@@ -113,7 +116,19 @@ void add_equations(ReportContent& out, const Derivation& derivation, const Run& 
     const auto print = [&](Formulation formulation) {
         options.formulation = formulation;
         out.equations.push_back({std::string(name_of(formulation)), equation_document(d, options)});
-        print_document(d.graph(), out.equations.back().document, true);
+        Document& document = out.equations.back().document;
+        print_document(d.graph(), document, true);
+        const auto refusal = std::find_if(document.sections.begin(), document.sections.end(),
+                                          [](const Section& section) { return section.title == k_not_applicable; });
+        if (refusal == document.sections.end()) return;
+        // one line is enough for equations that there are none of
+        for (const Block& block : refusal->blocks)
+            if (const Sentence* sentence = std::get_if<Sentence>(&block))
+                for (const Phrase& phrase : *sentence)
+                    if (const std::string* words = std::get_if<std::string>(&phrase))
+                        out.equations_note +=
+                            fmt::format("{}{}: {}", out.equations_note.empty() ? "" : " ", name_of(formulation), *words);
+        out.equations.pop_back();
     };
     const Formulation used = find_formulation(run.formulation).value_or(Formulation::multipliers);
     print(used);

@@ -21,7 +21,13 @@ class SceneColumns {
 public:
     SceneColumns(const ConstrainedDynamics& d, const ConstrainedDynamics& whole, Quantities& observable,
                  std::span<const double> start, const std::function<std::size_t(NodeId)>& column)
-        : d_(d), whole_(whole), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), observable_(observable), start_(start),
+        : d_(d),
+          whole_(whole),
+          m_(*d.model),
+          g_(d.graph()),
+          kin_(*d.kinematics),
+          observable_(observable),
+          start_(start),
           column_(column) {}
 
     Scene make() {
@@ -86,10 +92,10 @@ private:
     // a point at a constant place of a frame is joined to the point it is measured from
     void add_links() {
         for (std::size_t i = 1; i < m_.points.size(); ++i) {
-            const PointId base = kin_.base(PointId(i));
-            if (!base.valid() || (scene_.points[i].fixed && scene_.points[base.index()].fixed)) continue;
-            const MixedVector offset =
-                add(g_, kin_.position(PointId(i)), scale(g_, g_.constant(-1), kin_.position(base)));
+            const PointId given = kin_.base(PointId(i));
+            const PointId base = given.valid() ? given : Model::origin();
+            if (scene_.points[i].fixed && scene_.points[base.index()].fixed) continue;
+            const MixedVector offset = add(g_, kin_.position(PointId(i)), scale(g_, g_.constant(-1), kin_.position(base)));
             std::size_t parts = 0;
             bool rigid = true;
             for (const Vec3& part : offset.parts) {

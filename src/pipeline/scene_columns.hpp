@@ -9,8 +9,8 @@
 
 namespace appell {
 
-// `whole` has the rows of all constraints, so that every mode of a motion gives the same scene; `start`: a number for every symbol
-// of the graph; `column` appends a value to the row and returns its place.
+// `whole` has the rows of all constraints, so that every mode of a motion gives the same scene; `start`: a number for every
+// symbol of the graph; `column` appends a value to the row and returns its place.
 [[nodiscard]] Scene scene_columns(const ConstrainedDynamics& dynamics, const ConstrainedDynamics& whole, Quantities& observable,
                                   std::span<const double> start, const std::function<std::size_t(NodeId)>& column);
 

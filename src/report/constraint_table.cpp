@@ -53,10 +53,10 @@ Section constraint_table(const ConstrainedDynamics& d) {
         if (first) {
             std::vector<std::string> names;
             for (const std::size_t a : c.actuators) names.push_back(m.actuators[a].name);
-            table.rows.push_back({c.name, c.text, kind_of(d, i),
-                                  names.empty() ? std::string("nothing that moves")
-                                                : fmt::format("kept by {}", fmt::join(names, ", ")),
-                                  std::string()});
+            table.rows.push_back(
+                {c.name, c.text, kind_of(d, i),
+                 names.empty() ? std::string("nothing that moves") : fmt::format("kept by {}", fmt::join(names, ", ")),
+                 std::string()});
         }
     }
     for (const ActingForce& f : forces)
@@ -64,11 +64,11 @@ Section constraint_table(const ConstrainedDynamics& d) {
     if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
     for (const ConstraintForces& c : constraint_forces(d))
         if (!c.why.empty())
-            section.blocks.emplace_back(Sentence{fmt::format("Of {} {}: {}.", m.constraints[c.constraint].name,
-                                                             c.form == ForceForm::generalized_only
-                                                                 ? "there are generalized forces only"
-                                                                 : "a part of the force is generalized",
-                                                             c.why)});
+            section.blocks.emplace_back(
+                Sentence{fmt::format("Of {} {}: {}.", m.constraints[c.constraint].name,
+                                     c.form == ForceForm::generalized_only ? "there are generalized forces only"
+                                                                           : "a part of the force is generalized",
+                                     c.why)});
     return section;
 }
 

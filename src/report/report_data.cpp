@@ -34,7 +34,7 @@ std::vector<ListedPlot> listed_plots(const Model& m, const Run& run) {
         if (out.size() < m.plots.size()) {
             std::vector<std::string> labels;
             for (const PlotTrace& trace : m.plots[out.size()].traces) labels.push_back(trace.label);
-            listed.title = fmt::format("{}", fmt::join(labels, ", "));
+            listed.title = fmt::format("{}{}", plot.spec.equal_axes ? "Path of " : "", fmt::join(labels, ", "));
             if (m.plots[out.size()].x.valid()) listed.title += " over " + m.plots[out.size()].x_label;
         } else {
             listed.title = plot.name == "energy" ? "Energy ledger" : "Residuals of the constraints";
@@ -101,12 +101,9 @@ Json plots_json(const Model& m, const Run& run, Columns& columns) {
         const PlotSpec& spec = listed.plot.spec;
         const bool over_time = std::all_of(listed.plot.columns.begin(), listed.plot.columns.end(),
                                            [](const RowLayout::TraceColumns& c) { return c.x == RowLayout::k_time; });
-        Json entry{{"title", listed.title},
-                   {"kind", over_time ? "time" : spec.equal_axes ? "path" : "xy"},
-                   {"x", spec.x_label},
-                   {"y", spec.y_label},
-                   {"more", listed.more},
-                   {"traces", Json::array()}};
+        Json entry{{"title", listed.title}, {"kind", over_time ? "time" : spec.equal_axes ? "path" : "xy"},
+                   {"x", spec.x_label},     {"y", spec.y_label},
+                   {"more", listed.more},   {"traces", Json::array()}};
         for (std::size_t k = 0; k < spec.curves.size(); ++k) {
             Json y = columns.index(listed.plot.columns[k].y);
             if (y.is_null()) continue;
@@ -172,12 +169,8 @@ Json scene_json(const Scene& scene, const ReportRows& rows) {
             return std::array{rows.at(i, column), rows.at(i, column + 1), rows.at(i, column + 2)};
         });
     };
-    Json out{{"t", base64(rows.times())},
-             {"frame", scene.frame},
-             {"gravity", numbers(scene.gravity)},
-             {"points", Json::array()},
-             {"bodies", Json::array()},
-             {"links", Json::array()},
+    Json out{{"t", base64(rows.times())}, {"frame", scene.frame},    {"gravity", numbers(scene.gravity)},
+             {"points", Json::array()},   {"bodies", Json::array()}, {"links", Json::array()},
              {"arrows", Json::array()}};
     for (const Scene::Point& p : scene.points)
         out["points"].push_back({{"name", p.name}, {"mass", p.mass}, {"fixed", p.fixed}, {"at", vector_track(p.at)}});

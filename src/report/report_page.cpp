@@ -22,8 +22,8 @@ std::string cells(std::initializer_list<std::string> values, const char* tag = "
     return out + "</tr>\n";
 }
 
-std::string facts(const std::vector<std::pair<std::string, std::string>>& rows) {
-    std::string out = "<dl class=\"facts\">\n";
+std::string facts(const std::vector<std::pair<std::string, std::string>>& rows, const char* kind = "facts") {
+    std::string out = fmt::format("<dl class=\"{}\">\n", kind);
     for (const auto& [name, value] : rows)
         if (!value.empty()) out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_text(name), html_text(value));
     return out + "</dl>\n";
@@ -37,9 +37,7 @@ std::string section(const char* id, const char* title, const std::string& body) 
 std::string messages(const Content& c) {
     std::string out;
     for (const Diagnostic& d : c.diagnostics->all()) {
-        const char* severity = d.severity() == Severity::error     ? "error"
-                               : d.severity() == Severity::warning ? "warning"
-                                                                   : "note";
+        const char* severity = d.severity() == Severity::error ? "error" : d.severity() == Severity::warning ? "warning" : "note";
         std::string place;
         if (d.span.known()) {
             const LineColumn at = c.sources->locate(d.span.file, d.span.begin);
@@ -79,10 +77,11 @@ std::string plots(const Content& c) {
     const std::vector<ReportPlot> list = report_plots(*c.model, *c.run);
     std::string first, more;
     for (std::size_t i = 0; i < list.size(); ++i)
-        (list[i].more ? more : first) += fmt::format("<figure class=\"plot\" data-plot=\"{}\"><figcaption>{}</figcaption></figure>\n",
-                                                     i, html_text(list[i].title));
+        (list[i].more ? more : first) += fmt::format(
+            "<figure class=\"plot\" data-plot=\"{}\"><figcaption>{}</figcaption></figure>\n", i, html_text(list[i].title));
     return fmt::format(
-        "<p class=\"quiet scripted\">Drag across a plot to zoom, double-click to see all; a click on a name shows or hides it.</p>\n"
+        "<p class=\"quiet scripted\">Drag across a plot to zoom, double-click to see all; a click on a name shows or hides "
+        "it.</p>\n"
         "<div class=\"plots scripted\">\n{}</div>\n"
         "<details class=\"scripted\"><summary>All columns of the table</summary>\n<div class=\"plots\">\n{}</div></details>\n"
         "<p class=\"unscripted quiet\">The same plots are in the run's folder as SVG files.</p>\n",
@@ -142,9 +141,10 @@ std::string claims(const Content& c) {
     if (c.claims.empty()) return "";
     const auto good = static_cast<std::size_t>(
         std::count_if(c.claims.begin(), c.claims.end(), [](const Content::Claim& claim) { return claim.good; }));
-    std::string out = fmt::format("<h3>Claims of the model</h3>\n<p>{} of {} are as stated.</p>\n<details{}><summary>All claims"
-                                  "</summary>\n<div class=\"scroll\"><table class=\"claims\"><tbody>\n",
-                                  good, c.claims.size(), good == c.claims.size() ? "" : " open");
+    std::string out = fmt::format(
+        "<h3>Claims of the model</h3>\n<p>{} of {} are as stated.</p>\n<details{}><summary>All claims"
+        "</summary>\n<div class=\"scroll\"><table class=\"claims\"><tbody>\n",
+        good, c.claims.size(), good == c.claims.size() ? "" : " open");
     for (const Content::Claim& claim : c.claims)
         out += fmt::format("<tr{}><td>{}</td><td><code>{}</code></td><td>{}<br><span class=\"quiet\">{}</span></td></tr>\n",
                            claim.good ? "" : " class=\"bad\"", html_text(claim.label), html_text(claim.text),
@@ -187,9 +187,9 @@ std::string statistics(const Content& c) {
                                             short_number(run.energy.end)));
     for (const EnergyBalance::Entry& entry : run.energy.works)
         rows.emplace_back("work of " + entry.name, short_number(entry.work) + " J");
-    rows.emplace_back("energy balance", fmt::format("{} J off at most, {} of the largest energy or work",
-                                                    short_number(run.energy.largest_error, 3),
-                                                    short_number(run.energy.relative_error(), 3)));
+    rows.emplace_back("energy balance",
+                      fmt::format("{} J off at most, {} of the largest energy or work", short_number(run.energy.largest_error, 3),
+                                  short_number(run.energy.relative_error(), 3)));
     std::string out = facts(rows);
     if (!s.moved.empty()) {
         const Model& m = *c.model;
@@ -219,12 +219,13 @@ std::string model_text(const Content& c) {
                                   html_text(c.version), html_text(c.command));
     std::vector<std::pair<std::string, std::string>> parameters;
     for (const Parameter& p : c.model->parameters) parameters.emplace_back(p.name, short_number(p.value, 9));
-    if (!parameters.empty()) out += "<h3>Parameters of this run, in SI units</h3>\n" + facts(parameters);
+    if (!parameters.empty()) out += "<h3>Parameters of this run, in SI units</h3>\n" + facts(parameters, "facts small");
     // the sources of a run that includes others; the first is the model itself
     out += fmt::format("<h3>Text</h3>\n<pre class=\"model\"><code>{}</code></pre>\n", html_text(c.model_text));
     for (std::size_t i = 1; i < c.sources->size(); ++i) {
         const SourceFile& file = c.sources->file(static_cast<std::uint32_t>(i));
-        out += fmt::format("<h3>{}</h3>\n<pre class=\"model\"><code>{}</code></pre>\n", html_text(file.name), html_text(file.text));
+        out +=
+            fmt::format("<h3>{}</h3>\n<pre class=\"model\"><code>{}</code></pre>\n", html_text(file.name), html_text(file.text));
     }
     return out;
 }
@@ -248,7 +249,7 @@ std::vector<std::string> leading_comment(std::string_view text) {
             continue;
         }
         if (open)
-            out.back() += " " + std::string(line);
+            out.back().append(" ").append(line);
         else
             out.emplace_back(line);
         open = true;
@@ -262,13 +263,10 @@ std::string report_html(const ReportContent& c) {
         const char *id, *title;
         std::string body;
     };
-    const std::vector<Part> parts{{"motion", "Motion", motion()},
-                                  {"plots", "Plots", plots(c)},
-                                  {"constraints", "Constraints", constraints(c)},
-                                  {"equations", "Equations", equations(c)},
-                                  {"checks", "Checks", checks(c)},
-                                  {"run", "Run", statistics(c)},
-                                  {"model", "Model", model_text(c)}};
+    const std::vector<Part> parts{
+        {"motion", "Motion", motion()},           {"plots", "Plots", plots(c)},    {"constraints", "Constraints", constraints(c)},
+        {"equations", "Equations", equations(c)}, {"checks", "Checks", checks(c)}, {"run", "Run", statistics(c)},
+        {"model", "Model", model_text(c)}};
     std::string links, body;
     for (const Part& part : parts) {
         if (part.body.empty()) continue;
@@ -277,14 +275,16 @@ std::string report_html(const ReportContent& c) {
     }
     std::string out = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\" class=\"plain\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light "
+        "dark\">\n"
         "<meta name=\"generator\" content=\"Appell {}\">\n<title>{}</title>\n<style>",
         html_text(c.version), html_text(m.title.empty() ? m.name : m.title));
     out += k_report_style;
     out += "</style>\n</head>\n<body>\n<nav>" + links + "</nav>\n<main>\n" + header(c) + body;
     out += fmt::format("</main>\n<footer class=\"quiet\">Made by Appell {}. The page stands alone: it loads nothing.</footer>\n",
                        html_text(c.version));
-    out += "<script type=\"application/json\" id=\"data\">" + json_in_script(report_data_json(m, *c.run, c.version)) + "</script>\n";
+    out +=
+        "<script type=\"application/json\" id=\"data\">" + json_in_script(report_data_json(m, *c.run, c.version)) + "</script>\n";
     out += "<script>";
     out += k_report_script;
     return out + "</script>\n</body>\n</html>\n";

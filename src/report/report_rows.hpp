@@ -36,12 +36,12 @@ private:
     void drop_every_second();
 
     std::vector<Column> columns_;
-    std::size_t first_, width_;       // of the scene's columns
+    std::size_t first_, width_;  // of the scene's columns
     std::size_t most_frames_;
     std::size_t rows_ = 0, spacing_ = 1;
-    bool last_is_extra_ = false;      // the last frame is only there because it is the last
+    bool last_is_extra_ = false;  // the last frame is only there because it is the last
     std::vector<double> times_;
-    std::vector<float> frames_;       // pixels need no more digits
+    std::vector<float> frames_;  // pixels need no more digits
 };
 
 }  // namespace appell

@@ -9,8 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char *k_state = "state.json", *k_summary = "summary.json", *k_forces = "forces.csv",
-                     *k_report = "report.html";
+constexpr const char *k_state = "state.json", *k_summary = "summary.json", *k_forces = "forces.csv", *k_report = "report.html";
 
 // Plots of an earlier run into the same folder would be taken for plots of this one: NN_name.svg that this run did not write.
 void remove_older_plots(const fs::path& folder, const std::vector<NamedPlot>& plots) {

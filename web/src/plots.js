@@ -15,7 +15,8 @@ function ticks(u, values) {
   const step = values.length > 1 ? Math.abs(values[1] - values[0]) : 1;
   const size = Math.max(...values.map(Math.abs));
   if (size >= 1e5 || (size < 1e-3 && size > 0)) return values.map((v) => (v === 0 ? "0" : show(v, 4)));
-  const decimals = Math.min(8, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  let decimals = 0;
+  while (decimals < 8 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6 * step * 10 ** decimals) decimals++;
   return values.map((v) => v.toFixed(decimals).replace("-", "−"));
 }
 
@@ -56,11 +57,12 @@ function timePlot(figure, plot, columns, clock) {
     width: 440,
     height: 250,
     scales: { x: { time: false }, y: { range } },
-    axes: [axis(plot.x), axis(plot.traces.length > 1 ? plot.y : plot.y || plot.traces[0].label, true)],
+    axes: [axis(plot.x), axis(plot.y === plot.title ? "" : plot.y, true)],
     cursor: {
       drag: { x: true, y: false, setScale: true },
       points: { size: 7 },
       focus: { prox: -1 },
+      y: false,
     },
     legend: { live: true },
     series: [
@@ -107,6 +109,28 @@ function equalRanges(box, width, tall) {
   return { x: [cx - (unit * width) / 2, cx + (unit * width) / 2], y: [cy - (unit * tall) / 2, cy + (unit * tall) / 2] };
 }
 
+// the names under a plot of curves against each other, in the manner of uPlot's own, which only know values over x
+function names(plot, toggle) {
+  const table = document.createElement("table");
+  table.className = "u-legend u-inline";
+  plot.traces.forEach((trace, k) => {
+    const row = document.createElement("tr");
+    row.className = "u-series";
+    const name = document.createElement("th");
+    const marker = document.createElement("div");
+    marker.className = "u-marker";
+    marker.style.background = `var(--trace-${k % k_traces})`;
+    const label = document.createElement("div");
+    label.className = "u-label";
+    label.textContent = trace.label;
+    name.append(marker, label);
+    name.addEventListener("click", () => toggle(k, !row.classList.toggle("u-off")));
+    row.append(name);
+    table.append(row);
+  });
+  return table;
+}
+
 function planePlot(figure, plot, columns, clock) {
   figure.classList.add("turned");
   const traces = plot.traces.map((trace) => {
@@ -124,6 +148,7 @@ function planePlot(figure, plot, columns, clock) {
 
   const draw = (u, k) => {
     const { x, y } = traces[k - 1];
+    if (!u.series[k].show) return null;
     const path = new Path2D();
     let open = false;
     for (let i = 0; i < x.length; i++) {
@@ -166,7 +191,7 @@ function planePlot(figure, plot, columns, clock) {
     scales: { x: { time: false, auto: false, range: limits("x") }, y: { auto: false, range: limits("y") } },
     axes: [axis(plot.x), axis(plot.y || (plot.traces.length === 1 ? plot.traces[0].label : ""), true)],
     cursor: { drag: { x: true, y: true, setScale: false }, points: { show: false }, x: false, y: false },
-    legend: { live: false },
+    legend: { show: false },
     series: [
       {},
       ...plot.traces.map((trace, i) => ({ label: trace.label, stroke: stroke(i), facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: draw })),
@@ -205,6 +230,11 @@ function planePlot(figure, plot, columns, clock) {
     zoomed = null;
     rescale(u);
   });
+  figure.append(names(plot, (k, on) => {
+    u.series[k + 1].show = on;
+    u.redraw(false, false);
+    place(clock.t);
+  }));
   for (let k = 0; k < traces.length; k++) {
     const dot = document.createElement("div");
     dot.style.cssText = "position:absolute;width:9px;height:9px;margin:-4.5px 0 0 -4.5px;border-radius:50%;pointer-events:none";

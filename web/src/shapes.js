@@ -1,7 +1,7 @@
 // Bodies, particles, links, ground and paths as three.js objects. Solids have the mass and inertia of their bodies; what is
 // round carries a pattern, so that one sees it turn.
 import {
-  BoxGeometry, BufferGeometry, CanvasTexture, CylinderGeometry, DoubleSide, Float32BufferAttribute, Group, LineBasicMaterial,
+  BoxGeometry, BufferGeometry, CanvasTexture, CylinderGeometry, Float32BufferAttribute, Group, LineBasicMaterial,
   LineSegments, Mesh, MeshLambertMaterial, Quaternion, SphereGeometry, SRGBColorSpace, Vector3, EdgesGeometry,
 } from "three";
 import { Line2 } from "three/examples/jsm/lines/Line2.js";
@@ -84,7 +84,7 @@ export class Shapes {
       const edges = body.size.map((edge) => Math.max(edge, thin));
       const geometry = new BoxGeometry(...edges);
       mesh = new Mesh(geometry, this.tinted(new MeshLambertMaterial(), "body"));
-      mesh.add(new LineSegments(new EdgesGeometry(geometry), this.tinted(new LineBasicMaterial(), "body-dark")));
+      mesh.add(new LineSegments(new EdgesGeometry(geometry), this.tinted(new LineBasicMaterial(), "edge")));
     } else {
       mesh = new Mesh(new SphereGeometry(0.02 * this.size, 24, 16), this.tinted(new MeshLambertMaterial(), "body"));
     }
@@ -173,6 +173,5 @@ export function stretch(object, from, to) {
   const length = direction.length();
   object.position.copy(from);
   object.quaternion.copy(turn.setFromUnitVectors(Y, length > 0 ? direction.multiplyScalar(1 / length) : Y));
-  object.scale.set(object.isLine2 ? 1 : 1, Math.max(length, 1e-9), 1);
+  object.scale.set(1, Math.max(length, 1e-9), 1);
 }
-void DoubleSide;

@@ -25,8 +25,8 @@ class Stage {
     this.bodies = this.raw.bodies.map((b) => ({ ...b, track: new TurnTrack(b.turn), radius: radiusOf(b) }));
     this.around = new Surroundings(this.raw, this.points, this.bodies, this.frames);
     // a body that travels far is looked at, not the whole journey
-    this.far = this.around.body > 0 && this.around.size > 30 * this.around.body;
-    this.size = this.far ? 14 * this.around.body : this.around.size;
+    this.far = this.around.body > 0 && this.around.size > 60 * this.around.body;
+    this.size = this.far ? 20 * this.around.body : this.around.size;
 
     this.renderer = new WebGLRenderer({ antialias: true, alpha: false });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
@@ -55,16 +55,26 @@ class Stage {
   }
 
   lights() {
-    this.scene.add(new AmbientLight(0xffffff, 1.7));
-    const sun = new DirectionalLight(0xffffff, 1.9);
-    sun.position.copy(this.around.eye()).addScaledVector(this.around.up, 0.9).addScaledVector(this.around.right, -0.5);
+    this.scene.add(new AmbientLight(0xffffff, 1.25));
+    const sun = new DirectionalLight(0xffffff, 2.3);
+    sun.position.copy(this.around.eye()).addScaledVector(this.around.up, 1.1).addScaledVector(this.around.right, -0.9);
     this.scene.add(sun);
+  }
+
+  // what moves has the colour of its path
+  chooseColours(centers) {
+    let next = 0;
+    this.points.forEach((p, k) => {
+      const drawn = !p.track.constant && (p.mass > 0 || centers.has(k) || this.points.length <= 8);
+      p.tint = drawn ? `trace-${next++ % 7}` : null;
+    });
   }
 
   populate() {
     const heaviest = Math.max(...this.points.map((p) => p.mass), 1e-300);
     const centers = new Set(this.bodies.map((b) => b.center));
     const linked = new Set(this.raw.links.flatMap((link) => [link.from, link.to]));
+    this.chooseColours(centers);
     this.movers = [];
     this.named = [];
     for (const body of this.bodies) {
@@ -83,7 +93,7 @@ class Stage {
       const particle = point.mass > 0;
       if (!particle && (centers.has(k) || (k === 0 && !linked.has(0)))) return;
       const radius = this.size * (particle ? 0.011 + 0.011 * Math.cbrt(point.mass / heaviest) : 0.006);
-      const object = this.shapes.ball(radius, particle ? "trace-0" : "link-line");
+      const object = this.shapes.ball(radius, particle ? point.tint || "trace-6" : "link-line");
       this.scene.add(object);
       this.movers.push((now) => point.track.at(now, object.position));
       this.named.push({ name: point.name, track: point.track, minor: !particle });
@@ -96,31 +106,30 @@ class Stage {
       const [first, second] = [this.points[link.from].track, this.points[link.to].track];
       this.movers.push((now) => stretch(object, first.at(now, from), second.at(now, to)));
     }
-    this.addPaths(centers);
+    this.addPaths();
     this.addGround();
     this.world = this.shapes.axes(0.18 * this.size);
     this.scene.add(this.world);
     for (const { name } of this.named) this.labels.append(Object.assign(document.createElement("span"), { textContent: name }));
   }
 
-  addPaths(centers) {
+  addPaths() {
     this.paths = new Group();
     this.travelled = [];
-    const moving = this.points.filter((p, k) => !p.track.constant && (p.mass > 0 || centers.has(k) || this.points.length <= 8));
+    const moving = this.points.filter((p) => p.tint);
     const p = new Vector3();
-    moving.slice(0, 40).forEach((point, k) => {
+    for (const point of moving.slice(0, 40)) {
       const positions = [];
       for (let i = 0; i < this.frames; i++) {
         point.track.frame(i, p);
         if (Number.isFinite(p.x + p.y + p.z)) positions.push(p.x, p.y, p.z);
       }
-      if (positions.length < 6) return;
-      const tint = `trace-${k % 7}`;
-      this.paths.add(this.shapes.path(positions, tint, 1, 0.3));
-      const line = this.shapes.path(positions, tint, 2, 1);
+      if (positions.length < 6) continue;
+      this.paths.add(this.shapes.path(positions, point.tint, 1.2, 0.35));
+      const line = this.shapes.path(positions, point.tint, 2, 1);
       this.paths.add(line);
       this.travelled.push({ line, segments: positions.length / 3 - 1 });
-    });
+    }
     this.scene.add(this.paths);
   }
 

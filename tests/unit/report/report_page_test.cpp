@@ -122,7 +122,8 @@ TEST(ReportPage, LongRunsStayBelowThreeMegabytes) {
     const nlohmann::json data = data_of(page);
     EXPECT_EQ(data["schema"], 1);
     EXPECT_TRUE(data["t"].is_null());  // every column was thinned and has its own times
-    for (const auto& column : data["columns"]) EXPECT_EQ(column["t"].get<std::string>().size(), column["v"].get<std::string>().size());
+    for (const auto& column : data["columns"])
+        EXPECT_EQ(column["t"].get<std::string>().size(), column["v"].get<std::string>().size());
 }
 
 TEST(ReportPage, ShortRunsAreWholeAndShareTheirTimes) {

@@ -93,7 +93,7 @@ TEST(SceneColumns, AContactPushesWhileItIsClosed) {
     const Scene& scene = r.run.layout.scene;
     ASSERT_EQ(scene.arrows.size(), 1u);
     EXPECT_EQ(scene.arrows[0].owner, "floor");
-    EXPECT_EQ(r.run.at(10, scene.arrows[0].value + 1), 0);                        // in flight
+    EXPECT_EQ(r.run.at(10, scene.arrows[0].value + 1), 0);                         // in flight
     EXPECT_NEAR(r.run.at(r.run.rows() - 1, scene.arrows[0].value + 1), 10, 1e-9);  // at rest: m g
 }
 
