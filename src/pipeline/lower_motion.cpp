@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
-#include "dynam/acting_forces.hpp"
 #include "dynam/baumgarte.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/energy_ledger.hpp"
@@ -21,6 +20,7 @@
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
+#include "pipeline/force_columns.hpp"
 #include "pipeline/scene_columns.hpp"
 #include "sim/project.hpp"
 #include "tape/constrained_solve.hpp"
@@ -508,17 +508,6 @@ std::optional<std::vector<double>> values_on_constraints(const Model& m, const M
     return values;
 }
 
-// as the language writes it: force(c, P), ideal(c, B at P), torque(c, B); and actuator(F, P), generalized(c, u)
-std::string force_column(const Model& m, const ActingForce& f) {
-    const std::string place = place_name(m, f);
-    if (f.member == ForceMember::actuator) return fmt::format("actuator({}, {})", m.actuators[f.owner].name, place);
-    const char* what = f.kind == ActingForce::Kind::force    ? "force"
-                       : f.kind == ActingForce::Kind::torque ? "torque"
-                                                             : "generalized";
-    if (f.member != ForceMember::reaction) what = f.member == ForceMember::ideal ? "ideal" : "nonideal";
-    return fmt::format("{}({}, {})", what, m.constraints[f.owner].name, place);
-}
-
 // rows that reach few speeds each are worked on there only, but have their place in full
 constexpr std::size_t k_sparse = 64;
 
@@ -708,8 +697,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.visible = row.size();
     if (options.forces_in.valid()) {
         layout.forces_frame = m.frame(options.forces_in).name;
-        for (const ActingForce& f : acting_forces(d)) {
-            if (f.member == ForceMember::law) continue;  // the nonideal member contains it
+        for (const ActingForce& f : forces_for_columns(d, options.whole ? *options.whole : d)) {
             const std::string name = force_column(m, f);
             if (f.kind == ActingForce::Kind::generalized) {
                 column(name, observable.scalar(f.value, {}));

@@ -15,10 +15,17 @@ namespace {
 
 // Bounds on what a report takes beside the run, by sizes rather than by seconds so that the same model always gives the same
 // page (docs/decisions/025-report.md has the measurements).
-constexpr std::size_t k_examined = 24;                 // speeds and rows
-constexpr std::size_t k_examined_instructions = 1500;  // of the accelerations
-constexpr std::size_t k_printed_instructions = 3000;
-constexpr std::size_t k_all_printed_instructions = 600;  // every formulation is printed
+struct Bound {
+    std::size_t size;          // speeds and constraint rows
+    std::size_t instructions;  // of the accelerations
+};
+constexpr Bound k_examined{24, 1500}, k_printed{40, 1000}, k_all_printed{24, 600}, k_tabulated{400, 3000};
+constexpr std::size_t k_equation_bytes = 600'000;
+
+bool within(const Bound& bound, const Derivation& d, const Run& run) {
+    const ConstrainedDynamics& whole = d.whole ? *d.whole : *d.dynamics;
+    return d.model->speeds.size() + whole.rows.size() <= bound.size && run.instructions <= bound.instructions;
+}
 
 std::string plain(double value) { return fmt::format("{:.1e}", value); }
 
@@ -84,12 +91,10 @@ void add_claims(ReportContent& out, const ClaimResults& results) {
 }
 
 void add_checks(ReportContent& out, const Derivation& derivation, const Run& run) {
-    const std::size_t size = derivation.model->speeds.size() + derivation.dynamics->rows.size();
-    if (size > k_examined || run.instructions > k_examined_instructions) {
+    if (!within(k_examined, derivation, run)) {
         out.checks_note =
             "The model is too large to be examined with every run. `appell check` tells what its constraints are like, compares "
-            "the "
-            "formulations and tests the claims.";
+            "the formulations and tests the claims.";
         return;
     }
     Derivation examined = derivation;  // what it finds is no news about the run
@@ -105,35 +110,44 @@ void add_checks(ReportContent& out, const Derivation& derivation, const Run& run
     if (!derivation.start_mode.empty()) out.checks_note = "All of this in the mode of the start: " + derivation.start_mode + ".";
 }
 
+std::string words_of(const Section& section) {
+    std::string out;
+    for (const Block& block : section.blocks)
+        if (const Sentence* sentence = std::get_if<Sentence>(&block))
+            for (const Phrase& phrase : *sentence)
+                if (const std::string* words = std::get_if<std::string>(&phrase)) out += *words;
+    return out;
+}
+
 void add_equations(ReportContent& out, const Derivation& derivation, const Run& run) {
-    if (run.instructions > k_printed_instructions) {
+    if (!within(k_printed, derivation, run)) {
         out.equations_note = "The equations are too long to be read here. `appell derive` prints them.";
         return;
     }
     const ConstrainedDynamics& d = *derivation.dynamics;
     EquationOptions options;
     choose_equation_state(derivation, options);
+    std::size_t bytes = 0;
+    const auto note = [&](const std::string& sentence) {
+        out.equations_note += (out.equations_note.empty() ? "" : " ") + sentence;
+    };
     const auto print = [&](Formulation formulation) {
         options.formulation = formulation;
-        out.equations.push_back({std::string(name_of(formulation)), equation_document(d, options)});
-        Document& document = out.equations.back().document;
+        Document document = equation_document(d, options);
         print_document(d.graph(), document, true);
-        const auto refusal = std::find_if(document.sections.begin(), document.sections.end(),
-                                          [](const Section& section) { return section.title == k_not_applicable; });
-        if (refusal == document.sections.end()) return;
+        const std::string formulation_name(name_of(formulation));
         // one line is enough for equations that there are none of
-        for (const Block& block : refusal->blocks)
-            if (const Sentence* sentence = std::get_if<Sentence>(&block))
-                for (const Phrase& phrase : *sentence)
-                    if (const std::string* words = std::get_if<std::string>(&phrase))
-                        out.equations_note +=
-                            fmt::format("{}{}: {}", out.equations_note.empty() ? "" : " ", name_of(formulation), *words);
-        out.equations.pop_back();
+        for (const Section& section : document.sections)
+            if (section.title == k_not_applicable) return note(fmt::format("No {}: {}", formulation_name, words_of(section)));
+        bytes += document_html(document).size();
+        if (bytes > k_equation_bytes)
+            return note(fmt::format("`appell derive --formulation {}` prints that one; it is too long here.", formulation_name));
+        out.equations.push_back({formulation_name, std::move(document)});
     };
     const Formulation used = find_formulation(run.formulation).value_or(Formulation::multipliers);
     print(used);
-    if (run.instructions > k_all_printed_instructions) {
-        out.equations_note = "Other formulations: `appell derive --formulation NAME`.";
+    if (!within(k_all_printed, derivation, run)) {
+        note("Other formulations: `appell derive --formulation NAME`.");
         return;
     }
     for (const FormulationInfo& row : all_formulations())
@@ -154,7 +168,7 @@ std::string run_report(const Derivation& derivation, const Run& run, const RunRe
     add_counts(content, derivation, run);
     const ConstrainedDynamics& whole = derivation.whole ? *derivation.whole : *derivation.dynamics;
     try {
-        if (run.instructions <= k_printed_instructions) {
+        if (within(k_tabulated, derivation, run)) {
             Document document;
             document.sections.push_back(constraint_table(whole));
             print_document(whole.graph(), document, true);

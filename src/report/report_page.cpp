@@ -91,7 +91,9 @@ std::string plots(const Content& c) {
 std::string constraints(const Content& c) {
     std::vector<std::pair<std::string, std::string>> counts;
     for (const Content::Count& count : c.counts) counts.emplace_back(count.what, count.value);
-    return facts(counts) + section_html(c.constraints);
+    std::string forces = section_html(c.constraints);
+    if (c.model->constraints.empty()) forces = "<p>The model has no constraints.</p>\n";
+    return facts(counts) + forces;
 }
 
 std::string equations(const Content& c) {

@@ -7,7 +7,7 @@ namespace appell {
 namespace {
 
 constexpr std::size_t k_most_columns = 240;
-constexpr std::size_t k_column_values = 60'000, k_scene_values = 150'000;  // in all
+constexpr std::size_t k_column_values = 40'000, k_scene_values = 120'000;  // in all
 constexpr std::size_t k_most_cells = 256, k_least_cells = 24;
 constexpr std::size_t k_most_frames = 1200, k_least_frames = 100;
 

@@ -72,6 +72,7 @@ function timePlot(figure, plot, columns, clock) {
         stroke: stroke(i),
         dash: dash(i),
         width: 1.5,
+        pxAlign: 0, // thin curves are not rounded to pixels
         points: { show: t.length < 3 },
         show: i < k_shown,
         value: (u, v) => (v === null ? "" : show(v)),

@@ -36,11 +36,17 @@ class Stage {
     this.camera = new PerspectiveCamera(32, 1, this.size / 500, this.size * 100);
     this.camera.up.copy(this.around.up);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
-    this.controls.enableDamping = false;
     // the page scrolls under a finger and under the wheel; the scene is zoomed with a key held, or with two fingers
-    this.controls.enableZoom = true;
+    this.renderer.domElement.style.touchAction = "pan-y";
+    this.renderer.domElement.title = "Drag to turn, Ctrl or Shift and the wheel to zoom";
     this.controls.addEventListener("change", () => this.draw());
-    this.renderer.domElement.addEventListener("wheel", (event) => { if (!event.ctrlKey && !event.shiftKey) event.stopImmediatePropagation(); }, { capture: true });
+    view.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && !event.shiftKey) event.stopPropagation();
+      },
+      { capture: true },
+    );
     this.lights();
     this.shapes = new Shapes(this.size);
     this.populate();
