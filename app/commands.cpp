@@ -20,6 +20,7 @@
 #include "command_line.hpp"
 #include "gallery.hpp"
 #include "model_files.hpp"
+#include "pipeline/run_report.hpp"
 #include "progress_line.hpp"
 #include "report/diagnosis_lines.hpp"
 #include "report/files.hpp"
@@ -329,6 +330,20 @@ double row_spacing(const std::string& text) {
     return every;
 }
 
+// the command line as one may type it again
+std::string command_text(const std::vector<std::string>& arguments) {
+    std::string out = "appell";
+    for (const std::string& argument : arguments) {
+        const bool plain = !argument.empty() && argument.find_first_not_of(
+                                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                                    "0123456789_-+=./,:@%") == std::string::npos;
+        std::string quoted;
+        for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        out += plain ? " " + argument : " '" + quoted + "'";
+    }
+    return out;
+}
+
 // the model as it was when the run was stopped
 Loaded load(const RunState& stopped, const SharedOptions& shared) {
     Loaded out;
@@ -359,6 +374,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     if (!folder.ok()) return finish(d, shared, false);
     RunWriter writer(std::move(*folder), loaded.text, command.stopped.has_value());
 
+    command.options.scene = command.report;
     command.options.max_steps = read.limits.steps;
     command.options.max_rows = read.limits.output_rows;
     stop_on_signals();
@@ -402,6 +418,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         saved && (result->summary.reason == EndReason::cancelled || result->summary.reason == EndReason::too_many_steps);
     const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, APPELL_VERSION);
     const std::vector<NamedPlot> plots = run_plots(*d.model, *result);
+    if (command.report) writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, command_text(command.arguments)}));
     const Diagnostics writing = writer.finish(summary, plots, resumable);
     d.diagnostics.append(writing);
     if (writing.has_errors()) return finish(d, shared, false);
@@ -433,6 +450,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         std::vector<std::string> files{"trajectory.csv"};
         if (!result->layout.forces_frame.empty()) files.emplace_back("forces.csv");
         files.emplace_back("summary.json");
+        if (command.report) files.emplace_back("report.html");
         for (const NamedPlot& plot : plots) files.push_back(plot.name + ".svg");
         fmt::print("results in {}/: {}\n", out, fmt::join(files, ", "));
         if (resumable)

@@ -26,6 +26,7 @@ struct RunCommand {
     std::string out;                     // folder; empty: named after the system
     std::string every;                   // spacing of rows: seconds, or `step`
     std::string resume;                  // folder of a stopped run
+    bool report = true;                  // DIR/report.html
     std::vector<std::string> arguments;  // the command line, for a run that is stopped
     std::optional<RunState> stopped;     // the run to go on with
 };

@@ -69,7 +69,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
                        "whose constraint forces stay in the equations: all, motion, none or NAME,...");
     derive->add_option("--to", print.format, "the format")->check(CLI::IsMember(formats));
 
-    CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/trajectory.csv, DIR/summary.json and plots");
+    CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/report.html, DIR/trajectory.csv and more");
     with_model(simulate);
     simulate->add_option("--out", run.out, "DIR for the results; default SYSTEM.out");
     simulate->add_option("--forces", run.options.forces,
@@ -99,6 +99,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     simulate->add_flag("!--interpret", run.options.native, "without native code: the same numbers, more slowly");
     simulate->add_option("--every", run.every, "spacing of the rows, in seconds; `step`: a row after every step");
     simulate->add_option("--resume", run.resume, "DIR: go on with a run that was stopped, from its own files");
+    simulate->add_flag("!--no-report", run.report, "do not write DIR/report.html");
     CLI::App* sweep = app.add_subcommand("sweep", "simulate over ranges, lists and random draws; writes DIR/sweep.csv");
     with_model(sweep);
     sweep->add_option("--over", many.over, "\"NAME = A..B by STEP\", \"NAME = A..B in COUNT\" or \"NAME = (A, B, ...)\" (SI)")

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
-#include "dynam/acting_forces.hpp"
 #include "dynam/baumgarte.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/energy_ledger.hpp"
@@ -22,6 +21,8 @@
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
 #include "jit/native_code.hpp"
+#include "pipeline/force_columns.hpp"
+#include "pipeline/scene_columns.hpp"
 #include "sim/project.hpp"
 #include "tape/closed_solve.hpp"
 #include "tape/constrained_solve.hpp"
@@ -698,8 +699,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     layout.visible = row.size();
     if (options.forces_in.valid()) {
         layout.forces_frame = m.frame(options.forces_in).name;
-        for (const ActingForce& f : acting_forces(d)) {
-            if (f.member == ForceMember::law) continue;  // the nonideal member contains it
+        for (const ActingForce& f : forces_for_columns(d, options.whole ? *options.whole : d)) {
             const std::string name = force_name(m, f);
             if (f.kind == ActingForce::Kind::generalized) {
                 column(name, observable.scalar(f.value, {}));
@@ -732,6 +732,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         }
         layout.plots.push_back(std::move(where));
     }
+    if (options.scene)
+        layout.scene = scene_columns(d, options.whole ? *options.whole : d, observable, start.values,
+                                     [&](NodeId value) { return column("", value); });
 
     if (diagnostics.has_errors()) return result;
     if (options.for_run) {

@@ -311,7 +311,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                  .gains = out.gains,
                                  .step = out.options.step,
                                  .jacobian = info(out.options.integrator).implicit,
-                                 .forces_in = forces_in},
+                                 .forces_in = forces_in,
+                                 .scene = wanted.scene},
                                 out.options.atol, derivation.diagnostics);
         if (!switching.begin()) {
             derivation.timer.stop();
@@ -332,11 +333,13 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         derivation.timer.start("simulate");
         EnergyAudit audit(out.layout, lowered->motion.works);
         out.curves = plot_curves(out.layout, lowered->motion.works.size());
+        if (wanted.scene) out.report_rows.emplace(out.layout, lowered->motion.works.size());
         if (hooks.rows) hooks.rows->begin(out);
         std::vector<double> row(out.columns.size());
         const auto take = [&](double t) {
             audit.note(row);
             for (RunCurve& curve : out.curves) curve.points.add(curve.x == RowLayout::k_time ? t : row[curve.x], row[curve.y]);
+            if (out.report_rows) out.report_rows->add(t, row);
             if (hooks.rows) {
                 hooks.rows->row(t, row);
             } else {

@@ -71,6 +71,7 @@ struct RunOptions {
     std::vector<double> gains = {};     // of `stabilize baumgarte`; empty: the model's
     bool native = true;                 // machine code instead of the interpreter; the numbers are the same
     std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
+    bool scene = false;                 // rows are kept, thinned, for a report with plots and an animation
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
 };

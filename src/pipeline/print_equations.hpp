@@ -24,4 +24,7 @@ struct PrintRequest {
 // has problems; the reasons are among the derivation's diagnostics.
 [[nodiscard]] std::optional<std::string> print_equations(Derivation& derivation, const PrintRequest& request);
 
+// the state at which dependent speeds are chosen, put into the options
+void choose_equation_state(const Derivation& derivation, EquationOptions& options);
+
 }  // namespace appell

@@ -72,4 +72,8 @@ void print_document(const Graph& graph, Document& document, bool with_latex);
 // an array of sections, each with title, formula, intermediates and blocks; formulas as {"text", "latex"}
 [[nodiscard]] std::string document_json(const Document& document);
 
+// parts of an HTML page, from <h4> on: formulas as text, with their LaTeX in `data-tex` for a script that typesets them
+[[nodiscard]] std::string document_html(const Document& document);
+[[nodiscard]] std::string section_html(const Section& section);  // without its title
+
 }  // namespace appell

@@ -19,6 +19,9 @@ namespace appell {
                                                         Formulation formulation, const SpeedPartition& partition,
                                                         const std::string& decision, std::span<const double> state);
 
+// the title of the section that says why a formulation has no equations here
+inline constexpr const char* k_not_applicable = "Not applicable";
+
 // do the equations of the formulation follow the user's choice of constraint forces in evidence?
 [[nodiscard]] constexpr bool follows_evidence(Formulation formulation) {
     return formulation == Formulation::minimal || formulation == Formulation::nonminimal;

@@ -54,7 +54,7 @@ void SectionWriter::in_rates(bool chaplygin) {
     PartitionChoice choice;
     if (refused.empty()) choice = rate_partition(form, structure.candidates);
     if (!refused.empty() || !choice.not_applicable.empty()) {
-        Section s = section("Not applicable");
+        Section s = section(k_not_applicable);
         s.blocks.emplace_back(
             Sentence{fmt::format("The system has no such equations: {}.", refused.empty() ? choice.not_applicable : refused)});
         out_.push_back(std::move(s));

@@ -57,14 +57,6 @@ std::string with_unit(const Model& m, const std::string& label, NodeId value, co
     return fmt::format("{} [{}]", label, unit == "J" && is_torque(*m.graph, value) ? "N m" : unit);
 }
 
-Curve curve_of(const Run& run, std::string label, std::size_t x, std::size_t y) {
-    Curve curve{std::move(label), {}, {}};
-    const auto found =
-        std::find_if(run.curves.begin(), run.curves.end(), [&](const RunCurve& c) { return c.x == x && c.y == y; });
-    if (found != run.curves.end()) found->points.append_to(curve);
-    return curve;
-}
-
 }  // namespace
 
 std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) {
@@ -167,11 +159,8 @@ std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works) {
     return out;
 }
 
-std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
-    std::vector<NamedPlot> out;
-    const auto emit = [&](const std::string& name, const PlotSpec& spec) {
-        out.push_back({fmt::format("{:02}_{}", out.size() + 1, plain_words(name).substr(0, 60)), render_svg(spec)});
-    };
+std::vector<RunPlot> plot_list(const Model& m, const Run& run) {
+    std::vector<RunPlot> out;
     static constexpr const char* k_axes[] = {"x", "y", "z"};
     const std::string& newton = m.frame(Model::newtonian()).name;
     for (std::size_t i = 0; i < m.plots.size(); ++i) {
@@ -187,30 +176,44 @@ std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
             spec.x_label = plot.x.valid() ? with_unit(m, plot.x_label, plot.x, plot.x_dimension) : "t [s]";
         }
         std::vector<std::string> names;
-        for (std::size_t k = 0; k < plot.traces.size(); ++k) {
-            const PlotTrace& trace = plot.traces[k];
-            spec.curves.push_back(curve_of(run, paths ? trace.label : with_unit(m, trace.label, trace.y, trace.dimension),
-                                           where.traces[k].x, where.traces[k].y));
+        for (const PlotTrace& trace : plot.traces) {
+            spec.curves.push_back({paths ? trace.label : with_unit(m, trace.label, trace.y, trace.dimension), {}, {}});
             names.push_back(trace.label);
         }
         if (!paths && plot.traces.size() == 1) spec.y_label = spec.curves.front().label;
         spec.title = m.title;
-        emit(fmt::format("{}", fmt::join(names, "_")), spec);
+        out.push_back({fmt::format("{}", fmt::join(names, "_")), std::move(spec), where.traces});
     }
     // the ledger: energies, works, and what is left
-    PlotSpec energy{m.title, "t [s]", "energy, work [J]", {}};
-    energy.curves = {curve_of(run, "kinetic", RowLayout::k_time, run.layout.kinetic),
-                     curve_of(run, "potential", RowLayout::k_time, run.layout.potential),
-                     curve_of(run, "total", RowLayout::k_time, run.layout.energy)};
+    RunPlot energy{"energy", {m.title, "t [s]", "energy, work [J]", {}}, {}};
+    const auto add = [](RunPlot& plot, std::string label, std::size_t column) {
+        plot.spec.curves.push_back({std::move(label), {}, {}});
+        plot.columns.push_back({RowLayout::k_time, column});
+    };
+    add(energy, "kinetic", run.layout.kinetic);
+    add(energy, "potential", run.layout.potential);
+    add(energy, "total", run.layout.energy);
     const std::size_t balance = run.layout.works + run.energy.works.size();
-    for (std::size_t c = run.layout.works; c <= balance; ++c)
-        energy.curves.push_back(curve_of(run, run.columns[c], RowLayout::k_time, c));
-    emit("energy", energy);
+    for (std::size_t c = run.layout.works; c <= balance; ++c) add(energy, run.columns[c], c);
+    out.push_back(std::move(energy));
     if (run.layout.kinetic > run.layout.residuals) {
-        PlotSpec residuals{m.title, "t [s]", "constraint residual", {}};
-        for (std::size_t c = run.layout.residuals; c < run.layout.kinetic; ++c)
-            residuals.curves.push_back(curve_of(run, run.columns[c], RowLayout::k_time, c));
-        emit("residuals", residuals);
+        RunPlot residuals{"residuals", {m.title, "t [s]", "constraint residual", {}}, {}};
+        for (std::size_t c = run.layout.residuals; c < run.layout.kinetic; ++c) add(residuals, run.columns[c], c);
+        out.push_back(std::move(residuals));
+    }
+    return out;
+}
+
+std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
+    std::vector<NamedPlot> out;
+    for (RunPlot& plot : plot_list(m, run)) {
+        for (std::size_t k = 0; k < plot.columns.size(); ++k) {
+            const auto found = std::find_if(run.curves.begin(), run.curves.end(), [&](const RunCurve& c) {
+                return c.x == plot.columns[k].x && c.y == plot.columns[k].y;
+            });
+            if (found != run.curves.end()) found->points.append_to(plot.spec.curves[k]);
+        }
+        out.push_back({fmt::format("{:02}_{}", out.size() + 1, plain_words(plot.name).substr(0, 60)), render_svg(plot.spec)});
     }
     return out;
 }

@@ -8,11 +8,21 @@
 #include "base/diagnostics.hpp"
 #include "model/model.hpp"
 #include "report/run_record.hpp"
+#include "report/svg_plot.hpp"
 
 namespace appell {
 
 [[nodiscard]] std::string summary_json(const Model& model, const Run& run, const Diagnostics& diagnostics,
                                        const SourceSet& sources, std::string_view version);
+
+// A plot of the run: labels, and the columns of its curves, which are still without points.
+struct RunPlot {
+    std::string name;
+    PlotSpec spec;
+    std::vector<RowLayout::TraceColumns> columns;  // by curve
+};
+// the model's plots, and after them the energies and, where there are constraints, the residuals
+[[nodiscard]] std::vector<RunPlot> plot_list(const Model& model, const Run& run);
 
 struct NamedPlot {
     std::string name;  // file name without its ending
@@ -20,7 +30,7 @@ struct NamedPlot {
 };
 // the curves that the plots below need, without points; `works`: entries of the energy ledger
 [[nodiscard]] std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works);
-// the model's plots, and after them the energies and, where there are constraints, the residuals
+// the plots of the list, drawn
 [[nodiscard]] std::vector<NamedPlot> run_plots(const Model& model, const Run& run);
 
 // Diagnostics as JSON, for --json: an array of objects.

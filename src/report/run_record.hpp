@@ -3,39 +3,19 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/drift_control.hpp"
+#include "report/report_rows.hpp"
+#include "report/row_layout.hpp"
 #include "report/thinned_curve.hpp"
 #include "sim/simulate.hpp"
 
 namespace appell {
-
-// Where things are in a trajectory row (after t). Columns from `visible` on are no part of the trajectory's table: constraint
-// forces, where they are wanted, then what the plots need.
-struct RowLayout {
-    std::size_t coordinates = 0, speeds = 0, multipliers = 0, residuals = 0;  // begin of each group
-    std::size_t kinetic = 0, potential = 0, energy = 0;
-    std::size_t works = 0;  // one for each entry of the energy ledger, then the balance
-    std::size_t outputs = 0;
-    std::size_t visible = 0;
-    std::size_t forces_end = 0;            // forces are from `visible` to here
-    std::vector<std::string> force_units;  // of each
-    std::string forces_frame;              // their components are along its axes
-
-    static constexpr std::size_t k_time = static_cast<std::size_t>(-1);
-    struct TraceColumns {
-        std::size_t x, y;  // x of a trace against time is k_time
-    };
-    struct PlotColumns {
-        std::vector<TraceColumns> traces;
-        int across = 0, up = 1;  // Newtonian axes that paths are drawn in
-    };
-    std::vector<PlotColumns> plots;  // by plot of the model
-};
 
 struct EnergyBalance {
     double start = 0, end = 0;
@@ -79,6 +59,7 @@ struct Run {
     std::vector<std::string> columns;  // visible ones first
     std::vector<double> table;         // row by row: t, columns (visible and for plots); empty where somebody else took the rows
     std::vector<RunCurve> curves;
+    std::optional<ReportRows> report_rows;  // where a report is wanted
     std::size_t nodes = 0, instructions = 0;
     std::vector<std::pair<std::string, double>> phases;  // seconds
 

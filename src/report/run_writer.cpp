@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char *k_state = "state.json", *k_summary = "summary.json", *k_forces = "forces.csv";
+constexpr const char *k_state = "state.json", *k_summary = "summary.json", *k_forces = "forces.csv", *k_report = "report.html";
 
 // Plots of an earlier run into the same folder would be taken for plots of this one: NN_name.svg that this run did not write.
 void remove_older_plots(const fs::path& folder, const std::vector<NamedPlot>& plots) {
@@ -63,6 +63,7 @@ void RunWriter::publish() {
     const fs::path& target = folder_.target();
     if (!resumes_) fs::remove(target / k_state, error);
     fs::remove(target / k_summary, error);
+    fs::remove(target / k_report, error);
     if (!forces_) fs::remove(target / k_forces, error);
     if (fs::exists(target, error)) remove_older_plots(target, {});
     problems_.append(folder_.commit());
@@ -83,6 +84,7 @@ Diagnostics RunWriter::finish(const std::string& summary, const std::vector<Name
     if (forces_) problems_.append(forces_->finish());
     if (problems_.has_errors()) return problems_;
     problems_.append(write(k_summary, summary));
+    if (!report_.empty()) problems_.append(write(k_report, report_));
     for (const NamedPlot& plot : plots) problems_.append(write(plot.name + ".svg", plot.svg));
     if (!published_) {
         problems_.append(folder_.write("model.appell", model_text_));
@@ -92,6 +94,7 @@ Diagnostics RunWriter::finish(const std::string& summary, const std::vector<Name
     std::error_code error;
     remove_older_plots(folder_.target(), plots);
     if (!forces_) fs::remove(folder_.target() / k_forces, error);
+    if (report_.empty()) fs::remove(folder_.target() / k_report, error);
     if (!resumable) fs::remove(folder_.target() / k_state, error);
     return problems_;
 }

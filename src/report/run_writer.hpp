@@ -25,6 +25,8 @@ public:
     [[nodiscard]] bool failed() const;
     // all rows so far, then the state
     void save(const std::string& state);
+    // the page of the run, if there is to be one
+    void add_report(std::string html) { report_ = std::move(html); }
     // the rest of the files; the state stays if the run can be resumed
     [[nodiscard]] Diagnostics finish(const std::string& summary, const std::vector<NamedPlot>& plots, bool resumable);
 
@@ -33,7 +35,7 @@ private:
     [[nodiscard]] Diagnostics write(const std::string& name, std::string_view content);
 
     OutputFolder folder_;
-    std::string model_text_;
+    std::string model_text_, report_;
     bool resumes_, published_ = false;
     std::size_t visible_ = 0, forces_end_ = 0;
     std::unique_ptr<CsvWriter> trajectory_, forces_;

@@ -18,6 +18,8 @@ public:
     void add(double x, double y);
     // appended to the curve, in order
     void append_to(Curve& curve) const;
+    // no point was left out
+    [[nodiscard]] bool whole() const { return per_cell_ <= k_kept; }
 
 private:
     static constexpr std::size_t k_kept = 6;
