@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/formulations.hpp"
+#include "pipeline/start_numbers.hpp"
 #include "report/run_record.hpp"
 #include "sim/motion.hpp"
 
@@ -47,14 +48,6 @@ struct LoweredMotion {
     std::size_t nodes = 0;                    // of the expression graph
     std::size_t instructions = 0;             // of the accelerations' program
 };
-
-// The numbers of a motion: everything about it that is no structure. `numbers` is the model of the dynamics, or the same text
-// read with other values.
-struct StartNumbers {
-    std::vector<double> parameters;  // as in Motion
-    std::vector<double> x0;
-};
-[[nodiscard]] Result<StartNumbers> start_numbers(const ConstrainedDynamics& dynamics, const Model& numbers, double from);
 
 // Problems that stop a run before it begins (no value for an input, an opaque function, singular speeds) are diagnostics.
 [[nodiscard]] Result<LoweredMotion> lower_motion(const ConstrainedDynamics& dynamics, const LowerMotionOptions& options);

@@ -99,7 +99,8 @@ using Progress = std::function<bool(double t)>;  // false cancels
 // A run that can be stopped and resumed. `save` gets the state of the run after a step when `due` says so, and where it is
 // stopped before its end (cancelled, too many steps) in any case. Resumed with the same motion, start values and options,
 // the run goes on as if it had not been stopped; rows that it wrote before are not written again. A run that can not list what
-// it remembers (modes, integrators of SUNDIALS) saves an empty checkpoint, once: it is the same run from its start.
+// it remembers (modes, gains from the steps, integrators of SUNDIALS) saves an empty checkpoint, once: it is the same run from
+// its start.
 struct Resumable {
     std::optional<Checkpoint> from;
     std::function<bool()> due;

@@ -1,0 +1,269 @@
+#include "pipeline/motion_lowering.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dynam/motion_residual.hpp"
+#include "expr/dependence.hpp"
+#include "pipeline/lower_motion.hpp"
+
+namespace appell {
+
+MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise)
+    : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
+    inputs_.push_back(length);
+    for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
+        inputs_.insert(inputs_.end(), direction.begin(), direction.end());
+    std::vector<NodeId> squares;
+    for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
+    if (speed_noise > 0) squares.push_back(g_.constant(speed_noise * speed_noise));
+    speed_ = g_.make(Op::Sqrt, g_.sum(squares));
+}
+
+Program MotionLowering::rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                             std::span<const ConstrainedSolve> solves) const {
+    ProgramSpec spec{inputs_, {solves.begin(), solves.end()}, {}};
+    spec.solves.insert(spec.solves.end(), equations.begin(), equations.end());
+    const auto rates = d_.kinematics->coordinate_rates();
+    spec.outputs.push_back({"qd", {rates.begin(), rates.end()}});
+    std::vector<NodeId> ud;
+    for (const Speed& s : m_.speeds) ud.push_back(g_.symbol_node(s.rate));
+    spec.outputs.push_back({"ud", std::move(ud)});
+    if (!power.empty()) spec.outputs.push_back({"power", std::move(power)});
+    return lower_program(g_, spec);
+}
+
+RateJacobian MotionLowering::jacobian_of(const ConstrainedDynamics& dynamics) const {
+    RateJacobian out;
+    const MotionResidual residual = motion_residual(dynamics);
+    std::vector<SymbolId> variables;
+    for (const Coordinate& c : m_.coordinates) variables.push_back(c.q);
+    for (const Speed& s : m_.speeds) variables.push_back(s.u);
+    ProgramSpec spec{inputs_, residual.solves, {}};
+    const auto add = [&](const char* name, std::span<const NodeId> roots, auto& places) {
+        OutputGroup group{name, {}};
+        for (const SparseEntry& e : jacobian(g_, roots, variables).entries) {
+            places.emplace_back(e.row, e.column);
+            group.values.push_back(e.value);
+        }
+        spec.outputs.push_back(std::move(group));
+    };
+    add("rates", d_.kinematics->coordinate_rates(), out.rates);
+    variables.insert(variables.end(), residual.unknowns.begin(), residual.unknowns.end());
+    add("residual", residual.equations, out.residual);
+    out.equations = residual.equations.size();
+    out.unknowns = residual.unknowns.size();
+    out.rows = dynamics.rows.size();
+    out.program = lower_program(g_, spec);
+    return out;
+}
+
+Program MotionLowering::observe(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> row,
+                                std::span<const ConstrainedSolve> solves) const {
+    std::vector<ConstrainedSolve> all(solves.begin(), solves.end());
+    all.insert(all.end(), equations.begin(), equations.end());
+    return lower_program(g_, {inputs_, std::move(all), {{"row", std::move(row)}}});
+}
+
+Program MotionLowering::position(bool hold_fixed, bool euclidean) {
+    Correction c = correction(Level::position, "ds");
+    if (euclidean) c.solve.M = squares_of(d_.kinematics->K());
+    if (c.residual.empty()) return {};
+    if (hold_fixed)
+        for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
+            if (m_.coordinates[i].fixed) hold_coordinate(c.solve, i);
+    std::vector<NodeId> dq(m_.coordinates.size(), g_.constant(0));
+    for (const SparseEntry& e : d_.kinematics->K().entries)
+        dq[e.row] = g_.add(dq[e.row], g_.mul(e.value, g_.symbol_node(c.solve.x[e.column])));
+    return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"dq", dq}}});
+}
+
+Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
+    Correction c = correction(Level::velocity, "du");
+    if (euclidean) c.solve.M = unit_matrix(m_.speeds.size());
+    if (c.residual.empty()) return {};
+    if (hold_fixed) {
+        // rates first: their residuals follow those of the constraints, row by row
+        for (const StartRate& rate : m_.start_rates)
+            if (rate.fixed) hold_rate(c, rate);
+        for (std::size_t i = 0; i < m_.speeds.size(); ++i)
+            if (m_.speeds[i].fixed) hold(c.solve, {{static_cast<std::uint32_t>(i), g_.constant(1)}});
+    }
+    std::vector<NodeId> du;
+    for (const SymbolId x : c.solve.x) du.push_back(g_.symbol_node(x));
+    return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
+}
+
+Reduction MotionLowering::reduction(const StatePartition& partition) {
+    Reduction out;
+    const std::size_t nq = m_.coordinates.size();
+    for (const std::uint32_t i : partition.coordinates) out.independent.push_back(i);
+    for (const std::uint32_t j : partition.speeds) out.independent.push_back(nq + j);
+
+    std::vector<SymbolId> q;
+    for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
+    DependentOutputs position;
+    for (const std::uint32_t row : partition.position_rows) {
+        const NodeId phi = d_.rows[row].position, inverse = inverse_length(row, partition);
+        const SparseMatrix slopes = jacobian(g_, std::span(&phi, 1), q, DerivativeMode::automatic);
+        position.add_row(g_.mul(phi, inverse), scaled(row, Level::position));
+        for (const StatePartition::Direction& along : partition.directions) {
+            const NodeId slope = along.turn ? d_.A.find(row, along.index) : slopes.find(0, along.index);
+            position.jacobian.push_back(product(slope, inverse, along.scale));
+        }
+    }
+    for (std::size_t k = 0; k < partition.directions.size(); ++k) {
+        const StatePartition::Direction& along = partition.directions[k];
+        if (!along.turn) position.add_move({along.index, k}, g_.constant(along.scale));
+        for (const SparseEntry& e : d_.kinematics->K().entries)
+            if (along.turn && e.column == along.index) position.add_move({e.row, k}, g_.mul(e.value, g_.constant(along.scale)));
+    }
+    out.position = dependent_rows(std::move(position));
+
+    DependentOutputs velocity;
+    for (const std::uint32_t row : partition.velocity_rows) {
+        const NodeId inverse = inverse_length(row, partition);
+        velocity.add_row(g_.mul(d_.rows[row].velocity, inverse), scaled(row, Level::velocity));
+        for (const std::uint32_t j : partition.dependent_speeds)
+            velocity.jacobian.push_back(product(d_.A.find(row, j), inverse, partition.speed_scale[j]));
+    }
+    for (std::size_t k = 0; k < partition.dependent_speeds.size(); ++k) {
+        const std::uint32_t j = partition.dependent_speeds[k];
+        velocity.add_move({nq + j, k}, g_.constant(partition.speed_scale[j]));
+    }
+    out.velocity = dependent_rows(std::move(velocity));
+    return out;
+}
+
+DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
+    DependentRows out;
+    out.count = outputs.residual.size();
+    out.moves = std::move(outputs.places);
+    if (out.count == 0) return out;
+    out.program = lower_program(g_, {inputs_,
+                                     {},
+                                     {{"residual", std::move(outputs.residual)},
+                                      {"jacobian", std::move(outputs.jacobian)},
+                                      {"moves", std::move(outputs.moves)},
+                                      {"scaled", std::move(outputs.scaled)}}});
+    return out;
+}
+
+std::span<const SparseEntry> MotionLowering::gradient(std::size_t row) const {
+    const auto [begin, end] =
+        std::equal_range(d_.A.entries.begin(), d_.A.entries.end(), SparseEntry{static_cast<std::uint32_t>(row), 0, {}},
+                         [](const SparseEntry& a, const SparseEntry& b) { return a.row < b.row; });
+    return {begin, end};
+}
+
+NodeId MotionLowering::inverse_length(std::uint32_t row, const StatePartition& partition) {
+    std::vector<NodeId> squares;
+    for (const SparseEntry& e : gradient(row))
+        squares.push_back(g_.pow(g_.mul(e.value, g_.constant(partition.speed_scale[e.column])), 2));
+    return g_.div(g_.constant(1), g_.make(Op::Sqrt, g_.sum(squares)));
+}
+
+NodeId MotionLowering::product(NodeId slope, NodeId inverse, double scale) {
+    return slope.valid() ? g_.mul(g_.mul(slope, g_.constant(scale)), inverse) : g_.constant(0);
+}
+
+NodeId MotionLowering::scaled(std::size_t row, Level level) {
+    std::vector<NodeId> squares;
+    for (const SparseEntry& e : gradient(row)) squares.push_back(g_.pow(e.value, 2));
+    const NodeId size = level == Level::position ? g_.symbol_node(length_) : speed_;
+    const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
+    NodeId natural = g_.mul(g_.make(Op::Sqrt, g_.sum(squares)), size);
+    if (level == Level::position) natural = g_.add(natural, coordinate_size(phi));
+    return g_.div(phi, g_.make(Op::Max, natural, g_.constant(1e-280)));
+}
+
+Correction MotionLowering::correction(Level level, const std::string& unknown) {
+    Correction c;
+    c.solve.M = d_.M;
+    c.solve.f.assign(m_.speeds.size(), g_.constant(0));
+    c.solve.A = {0, m_.speeds.size(), {}};
+    for (std::size_t i = 0; i < m_.speeds.size(); ++i)
+        c.solve.x.push_back(g_.add_symbol(fmt::format("{}{}", unknown, i + 1), SymbolKind::other));
+    for (std::size_t row = 0; row < d_.rows.size(); ++row) {
+        if (d_.rows[row].level == Level::acceleration) continue;
+        if (level == Level::position && d_.rows[row].level != Level::position) continue;
+        const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
+        const auto out_row = static_cast<std::uint32_t>(c.residual.size());
+        for (const SparseEntry& e : gradient(row)) c.solve.A.entries.push_back({out_row, e.column, e.value});
+        c.solve.b.push_back(g_.neg(phi));
+        c.solve.lambda.push_back(g_.add_symbol(fmt::format("l_{}{}", unknown, row + 1), SymbolKind::other));
+        c.residual.push_back(phi);
+        c.scaled.push_back(scaled(row, level));
+    }
+    c.solve.A.rows = c.residual.size();
+    keep_unbound(c.solve);
+    return c;
+}
+
+SparseMatrix MotionLowering::unit_matrix(std::size_t size) const {
+    SparseMatrix out{size, size, {}};
+    for (std::uint32_t i = 0; i < size; ++i) out.entries.push_back({i, i, g_.constant(1)});
+    return out;
+}
+
+SparseMatrix MotionLowering::squares_of(const SparseMatrix& K) const {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<NodeId>> terms;
+    for (const SparseEntry& a : K.entries)
+        for (const SparseEntry& b : K.entries)
+            if (a.row == b.row && a.column >= b.column) terms[{a.column, b.column}].push_back(g_.mul(a.value, b.value));
+    SparseMatrix out{K.columns, K.columns, {}};
+    for (const auto& [place, sum] : terms) out.entries.push_back({place.first, place.second, g_.sum(sum)});
+    return out;
+}
+
+void MotionLowering::keep_unbound(ConstrainedSolve& solve) {
+    std::vector<bool> bound(m_.speeds.size(), false);
+    for (const SparseEntry& e : solve.M.entries) bound[e.row] = bound[e.column] = true;
+    for (const SparseEntry& e : solve.A.entries) bound[e.column] = true;
+    for (std::uint32_t i = 0; i < bound.size(); ++i)
+        if (!bound[i]) solve.M.entries.push_back({i, i, g_.constant(1)});
+    std::sort(solve.M.entries.begin(), solve.M.entries.end(),
+              [](const SparseEntry& a, const SparseEntry& b) { return std::pair(a.row, a.column) < std::pair(b.row, b.column); });
+}
+
+NodeId MotionLowering::coordinate_size(NodeId phi) {
+    std::vector<SymbolId> q;
+    for (const SymbolId s : symbols_in(g_, std::span(&phi, 1)))
+        if (g_.symbol(s).kind == SymbolKind::coordinate) q.push_back(s);
+    const SparseMatrix gradient = jacobian(g_, std::span(&phi, 1), q, DerivativeMode::automatic);
+    std::vector<NodeId> terms;
+    for (const SparseEntry& e : gradient.entries) terms.push_back(g_.make(Op::Abs, g_.mul(e.value, g_.symbol_node(q[e.column]))));
+    return g_.sum(terms);
+}
+
+void MotionLowering::hold(ConstrainedSolve& solve, const std::vector<std::pair<std::uint32_t, NodeId>>& row) {
+    for (const auto& [column, value] : row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), column, value});
+    ++solve.A.rows;
+    solve.b.push_back(g_.constant(0));
+    solve.lambda.push_back(g_.add_symbol(fmt::format("l_hold{}", solve.A.rows), SymbolKind::other));
+}
+
+void MotionLowering::hold_rate(Correction& c, const StartRate& rate) {
+    const auto row = rate_gradient(rate.coordinate);
+    hold(c.solve, row);
+    const NodeId off = g_.sub(d_.kinematics->coordinate_rates()[rate.coordinate], g_.constant(rate.value));
+    c.solve.b.back() = g_.neg(off);
+    std::vector<NodeId> squares;
+    for (const auto& [column, value] : row) squares.push_back(g_.pow(value, 2));
+    const NodeId reach = g_.mul(g_.make(Op::Sqrt, g_.sum(squares)), speed_);
+    const NodeId size = g_.add(reach, g_.constant(std::max(std::abs(rate.value), 1e-280)));
+    c.residual.push_back(off);
+    c.scaled.push_back(g_.div(off, size));
+}
+
+std::vector<std::pair<std::uint32_t, NodeId>> MotionLowering::rate_gradient(std::size_t coordinate) const {
+    std::vector<std::pair<std::uint32_t, NodeId>> row;
+    for (const SparseEntry& e : d_.kinematics->K().entries)
+        if (e.row == coordinate) row.emplace_back(e.column, e.value);
+    return row;
+}
+
+}  // namespace appell

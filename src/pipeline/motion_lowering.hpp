@@ -1,0 +1,113 @@
+// The programs of a motion (sim/motion.hpp) from the derived dynamics: the rate, the observed row, corrections of positions and
+// velocities, the rows of a reduced state, the derivatives of the rate.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dynam/constrained_dynamics.hpp"
+#include "dynam/state_partition.hpp"
+#include "sim/motion.hpp"
+
+namespace appell {
+
+// One Newton correction as a solve: M x - A' l = 0, A x = -phi for some rows, in new unknowns; its residuals raw and scaled.
+struct Correction {
+    ConstrainedSolve solve;
+    std::vector<NodeId> residual, scaled;
+};
+
+class MotionLowering {
+public:
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise);
+
+    [[nodiscard]] const std::vector<SymbolId>& inputs() const { return inputs_; }
+
+    // `power` of the works, and the solves it needs beside the equations
+    [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                               std::span<const ConstrainedSolve> solves) const;
+
+    // the derivatives of the rate, by x
+    [[nodiscard]] RateJacobian jacobian_of(const ConstrainedDynamics& dynamics) const;
+
+    // `solves`: what the observed quantities need beside the equations
+    [[nodiscard]] Program observe(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> row,
+                                  std::span<const ConstrainedSolve> solves) const;
+
+    // further parameters of the run
+    void add_inputs(std::span<const SymbolId> more) { inputs_.insert(inputs_.end(), more.begin(), more.end()); }
+
+    // Onto the position rows: q moves by K ds with least ds' M ds, or least |dq|^2.
+    [[nodiscard]] Program position(bool hold_fixed, bool euclidean = false);
+
+    // onto all rows at velocity level
+    [[nodiscard]] Program velocity(bool hold_fixed, bool euclidean = false);
+
+    // the rows that give the dependent coordinates and speeds
+    [[nodiscard]] Reduction reduction(const StatePartition& partition);
+
+private:
+    struct DependentOutputs {
+        std::vector<NodeId> residual, jacobian, moves, scaled;
+        std::vector<DependentRows::Move> places;  // of the moves
+
+        void add_row(NodeId phi, NodeId over_its_size) {
+            residual.push_back(phi);
+            scaled.push_back(over_its_size);
+        }
+        void add_move(DependentRows::Move place, NodeId value) {
+            places.push_back(place);
+            moves.push_back(value);
+        }
+    };
+
+    DependentRows dependent_rows(DependentOutputs outputs);
+
+    // the entries of A_s
+    [[nodiscard]] std::span<const SparseEntry> gradient(std::size_t row) const;
+
+    // 1/|A_s|, every speed in its own unit
+    NodeId inverse_length(std::uint32_t row, const StatePartition& partition);
+
+    // a slope that is structurally zero is not there
+    NodeId product(NodeId slope, NodeId inverse, double scale);
+
+    // a row's residual over |A_s| |u|, or over |A_s| times the model's length; the floor only keeps 0/0 away
+    NodeId scaled(std::size_t row, Level level);
+
+    Correction correction(Level level, const std::string& unknown);
+
+    [[nodiscard]] SparseMatrix unit_matrix(std::size_t size) const;
+
+    // K' K, lower triangle
+    [[nodiscard]] SparseMatrix squares_of(const SparseMatrix& K) const;
+
+    // Speeds that move no mass and stand in none of the rows (those of another level may bind them) would leave the solve
+    // singular: with a one on the diagonal they stay where they are.
+    void keep_unbound(ConstrainedSolve& solve);
+
+    // sum |dphi/dq_i| |q_i|: the round-off of phi where coordinates have grown beyond the model's length, or are angles
+    NodeId coordinate_size(NodeId phi);
+
+    void hold(ConstrainedSolve& solve, const std::vector<std::pair<std::uint32_t, NodeId>>& row);
+
+    void hold_coordinate(ConstrainedSolve& solve, std::size_t coordinate) { hold(solve, rate_gradient(coordinate)); }
+
+    // A rate is a function of the coordinates, which may have moved: it is brought to its value like a constraint, and a residual
+    // left of it says that it can not be.
+    void hold_rate(Correction& c, const StartRate& rate);
+
+    // how a rate depends on the speeds
+    [[nodiscard]] std::vector<std::pair<std::uint32_t, NodeId>> rate_gradient(std::size_t coordinate) const;
+
+    const ConstrainedDynamics& d_;
+    const Model& m_;
+    Graph& g_;
+    std::vector<SymbolId> inputs_;
+    SymbolId length_;
+    NodeId speed_;  // |u|
+};
+
+}  // namespace appell
