@@ -480,6 +480,46 @@ SweepRequest parse_sweep(const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+// A sweep changes a parameter alone. What the model computes from it once, when it is read, would stay behind: other parameters,
+// and start values where they are the state.
+void refuse_sweep_of_what_others_follow(const std::string& file, const LinearizeCommand& command, const SharedOptions& shared,
+                                        const Model& model) {
+    const SweepRequest& sweep = *command.request.sweep;
+    const auto swept =
+        std::find_if(model.parameters.begin(), model.parameters.end(), [&](const Parameter& p) { return p.name == sweep.name; });
+    if (swept == model.parameters.end()) return;
+    SharedOptions elsewhere = shared;
+    elsewhere.set.push_back(fmt::format("{}={}", sweep.name, swept->value == sweep.to ? sweep.from : sweep.to));
+    const Loaded other = load(file, elsewhere);
+    if (!other.derivation.ok()) return;  // what stands in the way there is told by the sweep
+    const Model& there = *other.derivation.model;
+    std::vector<std::string> follow;
+    for (std::size_t i = 0; i < model.parameters.size(); ++i)
+        if (model.parameters[i].name != sweep.name && model.parameters[i].value != there.parameters[i].value)
+            follow.push_back(model.parameters[i].name);
+    if (command.request.trim == TrimKind::none) {
+        const auto starts = [&](const std::string& name, double here, double moved) {
+            if (here != moved) follow.push_back(fmt::format("the start value of {}", name));
+        };
+        for (std::size_t i = 0; i < model.coordinates.size(); ++i)
+            starts(model.coordinates[i].name, model.coordinates[i].start, there.coordinates[i].start);
+        for (std::size_t i = 0; i < model.speeds.size(); ++i)
+            starts(model.speeds[i].name, model.speeds[i].start, there.speeds[i].start);
+        for (std::size_t i = 0; i < model.start_rates.size(); ++i)
+            starts(model.coordinates[model.start_rates[i].coordinate].name + "'", model.start_rates[i].value,
+                   there.start_rates[i].value);
+    }
+    if (!follow.empty())
+        throw UsageError(
+            fmt::format("--sweep {0}: a sweep changes {0} alone, but the model computes {1} from it; "
+                        "sweep a variable or a parameter that nothing follows from, or use --set {0}=VALUE",
+                        sweep.name, fmt::join(follow, ", ")));
+}
+
+}  // namespace
+
 int linearize_command(const std::string& file, LinearizeCommand command, const SharedOptions& shared) {
     if (!command.sweep.empty()) command.request.sweep = parse_sweep(command.sweep);
     if (command.trim == "equilibrium") command.request.trim = TrimKind::equilibrium;
@@ -487,6 +527,7 @@ int linearize_command(const std::string& file, LinearizeCommand command, const S
     Loaded loaded = load(file, shared);
     Derivation& d = loaded.derivation;
     if (!d.ok()) return finish(d, shared, false);
+    if (command.request.sweep) refuse_sweep_of_what_others_follow(file, command, shared, *d.model);
     const std::string out = command.out.empty() ? d.model->name + ".linear" : command.out;
     // the folder first: a sweep that could not be written must not be waited for
     Result<OutputFolder> folder = command.request.sweep ? OutputFolder::create(out) : Result<OutputFolder>{};

@@ -106,6 +106,20 @@ TEST_F(Cli, ExportWritesItsFilesAndNoOthers) {
         EXPECT_EQ(call(wrong).code, 2) << wrong;
 }
 
+// numbers that a model computes when it is read do not follow a sweep: eigenvalues would belong to no model at all
+TEST_F(Cli, SweepOfWhatOthersFollowIsRefused) {
+    write("a.appell",
+          "system a\nparam v = 1, k = v^2, c = 2\ncoord x = 0, y = 0\nstart y' = c\nparticle P mass 1 at O + x*N.x + y*N.y\n"
+          "force on P = -k*x*N.x\n");
+    const Outcome parameter = call("linearize a.appell --sweep v=1:3:3"), start = call("linearize a.appell --sweep c=1:3:3");
+    EXPECT_EQ(parameter.code, 2);
+    EXPECT_NE(parameter.out.find("computes k from it"), std::string::npos) << parameter.out;
+    EXPECT_EQ(start.code, 2);
+    EXPECT_NE(start.out.find("the start value of y'"), std::string::npos) << start.out;
+    EXPECT_EQ(call("linearize a.appell --trim steady --sweep c=1:3:3").code, 0);
+    EXPECT_EQ(call("linearize a.appell --sweep k=1:3:3").code, 0);
+}
+
 TEST_F(Cli, HelpVersionAndExplainAreGood) {
     for (const char* arguments :
          {"--help", "--version", "run --help", "explain E0202", "explain e0202", "gallery", "gallery --json"})
