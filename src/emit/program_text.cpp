@@ -73,9 +73,11 @@ ProgramText program_text(const Program& program, const ProgramTextOptions& optio
             continue;
         }
         tables += *unrolled;
-        body += fmt::format("    if ({}(o, s + {})) {{\n", small, lines.unknowns(k));
-        body += fmt::format("        w->last.rank = {} + w->last.servo_rank;\n", block.rows);
-        body += "        w->last.weakest_row = 0;\n    } else {\n" + indented(solving) + "    }\n";
+        // fewer rows than there are may count as independent: then they are pivoted
+        const std::string condition =
+            block.rows > 1 && limit.starts_with("w") ? fmt::format("{} < {} || ", limit, block.rows) : "";
+        body += fmt::format("    if ({}!{}(o, s + {}, &w->last)) {{\n", condition, small, lines.unknowns(k));
+        body += indented(solving) + "    }\n";
     }
     if (sparse) body += fmt::format("    fill(y, 0, {});\n", out.outputs);
     body += lines.calls(outputs.functions, "    ");
