@@ -406,7 +406,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         saved = true;
     };
     std::optional<StoredRows> rows;
-    if (command.stopped) {
+    // an empty state: the run begins anew
+    if (command.stopped && !command.stopped->numbers.empty()) {
         rows.emplace(std::filesystem::path(out) / "trajectory.csv");
         hooks.resumable.from = Checkpoint(command.stopped->numbers);
         hooks.written_row = [&](std::span<double> row) { return rows->next(row); };
@@ -455,7 +456,10 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         if (command.report) files.emplace_back("report.html");
         for (const NamedPlot& plot : plots) files.push_back(plot.name + ".svg");
         fmt::print("results in {}/: {}\n", out, fmt::join(files, ", "));
-        if (resumable) fmt::print("`appell run --resume {}` goes on from here\n", out);
+        if (resumable)
+            fmt::print("`appell run --resume {}` {}\n", out,
+                       state.numbers.empty() ? "makes this run from its start: what it switches between is no part of its state"
+                                             : "goes on from here");
     }
     return finish(d, shared, true);
 }
@@ -537,12 +541,18 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
     if (name.empty()) {
         if (shared.json) {
             Json list = Json::array();
-            for (const GalleryModel& model : gallery()) list.push_back({{"name", model.name}, {"title", title(model.text)}});
+            for (const GalleryModel& model : gallery())
+                list.push_back({{"name", model.name}, {"topic", model.topic}, {"title", title(model.text)}});
             fmt::print("{}\n", Json{{"schema", 1}, {"models", list}}.dump(2));
         } else {
             std::size_t width = 0;
             for (const GalleryModel& model : gallery()) width = std::max(width, model.name.size());
-            for (const GalleryModel& model : gallery()) fmt::print("{:<{}}  {}\n", model.name, width, title(model.text));
+            const std::string* topic = nullptr;
+            for (const GalleryModel& model : gallery()) {
+                if (!topic || *topic != model.topic) fmt::print("{}{}\n", topic ? "\n" : "", model.topic);
+                topic = &model.topic;
+                fmt::print("  {:<{}}  {}\n", model.name, width, title(model.text));
+            }
             fmt::print("\n`appell gallery NAME` copies one into this folder.\n");
         }
         return 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/export_code.hpp"
 #include "pipeline/linearize.hpp"
 #include "pipeline/pipeline.hpp"
 #include "pipeline/print_equations.hpp"
@@ -47,6 +48,11 @@ struct LinearizeCommand {
     std::string out;     // folder of a sweep; empty: named after the system
 };
 
+struct ExportCommand {
+    ExportRequest request;
+    std::string out;  // folder; empty: named after the system
+};
+
 int check_command(const std::string& file, const SharedOptions& shared);
 int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared);
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared);
@@ -54,6 +60,7 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
 int linearize_command(const std::string& file, LinearizeCommand command, const SharedOptions& shared);
 // what the run in this folder goes on from; problems are shown
 [[nodiscard]] std::optional<RunState> read_stopped_run(const std::string& folder, const SharedOptions& shared);
+int export_command(const std::string& file, ExportCommand command, const SharedOptions& shared);
 int gallery_command(const std::string& name, const SharedOptions& shared);
 int explain_command(const std::string& code, const SharedOptions& shared);
 

@@ -8,6 +8,7 @@ namespace appell {
 
 struct GalleryModel {
     std::string name;
+    std::string topic;  // the heading it stands under in docs/gallery.md; all of one topic follow each other
     std::string text;
 };
 

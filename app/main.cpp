@@ -47,6 +47,8 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     RunCommand run;
     SweepCommand many;
     LinearizeCommand linear;
+    ExportCommand exported;
+    std::string language = "c";
     const auto with_model = [&](CLI::App* command) {
         command->add_option("FILE", file, "the model file");
         command->add_flag("--json", shared.json, "print JSON, for machines");
@@ -76,6 +78,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         command->add_option("--from", options.from, "start time, in seconds");
         command->add_option("--until", options.until, "end time, in seconds");
         command->add_option("--at", options.at, "T,...: times of rows, in seconds")->delimiter(',')->allow_extra_args(false);
+        command->add_flag("--at-events", options.at_events, "rows where something happens, too: before and after it");
         command->add_option("--rtol", options.rtol, "relative tolerance")->check(CLI::PositiveNumber);
         command->add_option("--atol", options.atol, "absolute tolerance")->check(CLI::PositiveNumber);
         command->add_option("--formulation", options.formulation, "how the accelerations are found")
@@ -93,6 +96,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
             ->expected(1, 2);
     };
     with_plan(simulate, run.options);
+    simulate->add_flag("!--interpret", run.options.native, "without native code: the same numbers, more slowly");
     simulate->add_option("--every", run.every, "spacing of the rows, in seconds; `step`: a row after every step");
     simulate->add_option("--resume", run.resume, "DIR: go on with a run that was stopped, from its own files");
     simulate->add_flag("!--no-report", run.report, "do not write DIR/report.html");
@@ -126,6 +130,13 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     linear.format = "text";
     linearize->add_option("--to", linear.format, "the format")->check(CLI::IsMember({"text", "latex", "markdown"}));
 
+    CLI::App* to_code = app.add_subcommand("export", "source code that computes the motion elsewhere; writes DIR/SYSTEM_model.*");
+    with_model(to_code);
+    to_code->add_option("--to", language, "the language: c (C99) or cpp (one header, C++17)")->check(CLI::IsMember({"c", "cpp"}));
+    to_code->add_option("--formulation", exported.request.formulation, "how the accelerations are found")
+        ->check(CLI::IsMember(formulations));
+    to_code->add_option("--out", exported.out, "DIR for the files; default SYSTEM.export");
+
     CLI::App* gallery = app.add_subcommand("gallery", "list the example models, or copy one here");
     gallery->add_option("NAME", name, "the model to copy");
     gallery->add_flag("--json", shared.json, "print JSON, for machines");
@@ -149,6 +160,10 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         }
         if (sweep->parsed()) return sweep_command(file, many, shared);
         if (linearize->parsed()) return linearize_command(file, linear, shared);
+        if (to_code->parsed()) {
+            exported.request.options.language = language == "c" ? ExportLanguage::c : ExportLanguage::cpp;
+            return export_command(file, exported, shared);
+        }
         if (gallery->parsed()) return gallery_command(name, shared);
         return explain_command(code, shared);
     } catch (const CLI::ParseError& error) {

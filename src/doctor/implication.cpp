@@ -135,10 +135,14 @@ private:
         SpecialStateTest test(d_, std::move(candidates), samples_.symbols);
         std::vector<std::vector<bool>> table;
         for (const std::vector<double>& state : states) table.push_back(test.holds(state));
-        for (const std::size_t state : breaking) {
-            bool known = false;
-            for (std::size_t c = 0; c < stated; ++c) known = known || table[state][c];
-            out.as_stated = out.as_stated && known;
+        const auto excepted = [&](std::size_t state) {
+            return std::any_of(table[state].begin(), table[state].begin() + static_cast<std::ptrdiff_t>(stated),
+                               [](bool holds) { return holds; });
+        };
+        out.as_stated = std::all_of(breaking.begin(), breaking.end(), excepted);
+        if (out.as_stated && std::all_of(keeping.begin(), keeping.end(), excepted)) {
+            out.verdict = Verdict::vacuous;
+            return;
         }
         const Cover found = cover(table, breaking, keeping);
         out.verdict = found.covered ? Verdict::holds_except : Verdict::fails;

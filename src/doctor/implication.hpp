@@ -17,7 +17,8 @@ enum class Verdict {
     holds,         // at every state found
     holds_except,  // exceptions, all of them described
     fails,         // at states with nothing special about them
-    undecided      // too few states satisfy the premises
+    undecided,     // too few states satisfy the premises
+    vacuous        // every state that satisfies them is excepted
 };
 
 struct ImplicationFinding {

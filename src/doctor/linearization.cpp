@@ -119,7 +119,7 @@ std::string Linearizer::Impl::describe(const TrimEquation& e, const Digits50& re
 
 bool Linearizer::Impl::smooth(const MotionEquations& motion, const MotionNumbers& at, Diagnostics& diagnostics) const {
     for (std::size_t i = 0; i < motion.kinks().size(); ++i) {
-        if (abs(at.kinks(at_index(i))) > zero_bar()) continue;
+        if (at.limit || !MotionEquations::is_kink(at.kinks(at_index(i)))) continue;
         diagnostics.add({Code::E1104,
                          {},
                          "the equations are not smooth at this state, so that they have no linear ones",

@@ -24,6 +24,25 @@ const QuaternionRotation& quaternion_of(const Model& m, std::size_t frame) {
     return std::get<QuaternionRotation>(m.frames[frame].orientation);
 }
 
+// all numbers but those of the kinks, in a row
+template <class Numbers, class Visit>
+void each_number(Numbers& n, const Visit& visit) {
+    const auto all = [&](auto& entries) {
+        for (auto& entry : entries.reshaped()) visit(entry);
+    };
+    all(n.speed_rates), all(n.rates), all(n.phi), all(n.psi), all(n.multipliers), all(n.actuators);
+    all(n.R_z), all(n.R_x), all(n.R_w), all(n.G), all(n.P), all(n.V), all(n.M), all(n.Y);
+}
+std::vector<Digits50> numbers_of(const MotionNumbers& n) {
+    std::vector<Digits50> out;
+    each_number(n, [&](const Digits50& number) { out.push_back(number); });
+    return out;
+}
+void set_numbers(MotionNumbers& n, const std::vector<Digits50>& numbers) {
+    auto next = numbers.begin();
+    each_number(n, [&](Digits50& number) { number = *next++; });
+}
+
 }  // namespace
 
 MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<const SymbolId> free)
@@ -196,7 +215,65 @@ Matrix50 MotionEquations::by_configuration(const Matrix50& by_q, std::span<const
     return out;
 }
 
+bool MotionEquations::is_kink(const Digits50& argument) {
+    static const Digits50 bar("1e-25");  // of numbers of size one, subtracted with fifty digits
+    return abs(argument) <= bar;
+}
+
 MotionNumbers MotionEquations::at(std::span<const Digits50> point) {
+    MotionNumbers out = evaluate(point);
+    const bool kinked = out.finite ? std::any_of(out.kinks.begin(), out.kinks.end(), is_kink)
+                                   : out.report.status == EvalStatus::ok || out.report.status == EvalStatus::not_finite;
+    if (!kinked) return out;
+    if (std::optional<MotionNumbers> limit = limit_at(point)) return std::move(*limit);
+    return out;
+}
+
+// Drag -|v| v at rest has the derivative zero, though abs and the root in |v| have none there; (1 - cos x)/x^2 has a value at
+// zero. The numbers at states a little to both sides in some directions tell: where all agree, and at two distances, they are
+// continued to the point; the part that is even in the distance and linear in it goes.
+std::optional<MotionNumbers> MotionEquations::limit_at(std::span<const Digits50> point) {
+    constexpr int k_directions = 3;
+    // far enough for what fifty digits leave of a cancellation, near enough for the digits of a double
+    static const Digits50 near("1e-18"), far("1e-16"), agree("1e-12");
+    std::uint64_t state = 0x9e3779b97f4a7c15ull;
+    std::vector<std::vector<Digits50>> nearest, farther;
+    MotionNumbers out;
+    for (int direction = 0; direction < k_directions; ++direction) {
+        Column50 along(at_index(2 * nu_));
+        for (Digits50& entry : along) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            entry = Digits50(static_cast<double>(state >> 11)) / Digits50(9007199254740992.0) + Digits50(0.25);
+            if ((state & (1ull << 40)) != 0) entry = -entry;
+        }
+        for (const bool at_near : {false, true})
+            for (const int side : {1, -1}) {
+                std::vector<Digits50> beside(point.begin(), point.end());
+                move(beside, along * ((at_near ? near : far) * side));
+                out = evaluate(beside);
+                if (!out.finite) return std::nullopt;
+                (at_near ? nearest : farther).push_back(numbers_of(out));
+            }
+    }
+    std::vector<Digits50> limit(nearest.front().size());
+    const Digits50 count(static_cast<double>(nearest.size()));
+    for (std::size_t i = 0; i < limit.size(); ++i) {
+        Digits50 least = nearest[0][i], largest = least, sum_near(0), sum_far(0);
+        for (std::size_t k = 0; k < nearest.size(); ++k) {
+            least = std::min({least, nearest[k][i], farther[k][i]});
+            largest = std::max({largest, nearest[k][i], farther[k][i]});
+            sum_near += nearest[k][i];
+            sum_far += farther[k][i];
+        }
+        if (largest - least > agree * (1 + std::max(Digits50(abs(least)), Digits50(abs(largest))))) return std::nullopt;
+        limit[i] = (sum_near + (sum_near - sum_far) * (near / (far - near))) / count;
+    }
+    set_numbers(out, limit);
+    out.limit = true;
+    return out;
+}
+
+MotionNumbers MotionEquations::evaluate(std::span<const Digits50> point) {
     MotionNumbers out;
     APPELL_ASSERT(point.size() == symbols_.size(), "a point lists t, q, u, parameters, inputs");
     std::copy(point.begin(), point.end(), workspace_->inputs().begin());

@@ -3,6 +3,7 @@
 // order of Kinematics::independent_rates, then the speeds.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ using Column50 = Eigen::Matrix<Digits50, Eigen::Dynamic, 1>;
 struct MotionNumbers {
     EvalReport report;
     bool finite = false;
+    bool limit = false;    // what the numbers around the point tend to: there are kinks there, or gaps, that are removable
     Column50 speed_rates;  // u'
     Column50 rates;        // of the configuration: q' and w
     Column50 phi, psi;     // position rows; all rows on velocities
@@ -44,6 +46,8 @@ public:
 
     // t, q, u, parameters, inputs, free actuators
     [[nodiscard]] MotionNumbers at(std::span<const Digits50> point);
+    // at the zero of what sign, abs and their like look at
+    [[nodiscard]] static bool is_kink(const Digits50& argument);
 
     [[nodiscard]] const ConstrainedDynamics& dynamics() const { return d_; }
     [[nodiscard]] std::size_t coordinates() const { return nq_; }
@@ -68,6 +72,8 @@ private:
         std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
     };
 
+    [[nodiscard]] MotionNumbers evaluate(std::span<const Digits50> point);
+    [[nodiscard]] std::optional<MotionNumbers> limit_at(std::span<const Digits50> point);
     Entries add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
                          std::span<const SymbolId> variables);
     void find_kinks(ProgramSpec& spec, std::vector<NodeId> roots);

@@ -32,8 +32,9 @@ std::size_t size_of(const Graph& g, NodeId node) {
     return sweep.collect(g, std::span(&node, 1)).size();
 }
 
-// sum W . v + sum tau . omega + generalized, with the velocities that the motion has
-NodeId power_of(const ConstrainedDynamics& d, const ConstraintForces& forces) {
+// Sum W . v + sum tau . omega + generalized, with the velocities that the motion has. A generalized force acts along r' = Y^-1
+// (u - Z): where a speed is measured against something that moves, Z is no motion of the system.
+NodeId power_of(const ConstrainedDynamics& d, const ConstraintForces& forces, std::span<const NodeId> offsets) {
     Graph& g = d.graph();
     Kinematics& kin = *d.kinematics;
     std::vector<NodeId> terms;
@@ -44,7 +45,7 @@ NodeId power_of(const ConstrainedDynamics& d, const ConstraintForces& forces) {
     for (const TorqueDirection& t : forces.torques)
         terms.push_back(kin.frames().dot(kin.resolve_vector(t.tau), {{kin.omega(t.body)}}));
     for (const GeneralizedDirection& r : forces.generalized)
-        terms.push_back(g.mul(r.value, g.symbol_node(d.model->speeds[r.speed].u)));
+        terms.push_back(g.mul(r.value, g.sub(g.symbol_node(d.model->speeds[r.speed].u), offsets[r.speed])));
     return terms.empty() ? g.constant(0) : g.sum(terms);
 }
 
@@ -83,17 +84,21 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
     const AffineRows affine = affine_rows(d);
     const std::vector<RowClass> classes = classify(d, samples);
     const std::vector<ConstraintForces> forces = row_forces(d);
-    std::vector<NodeId> row_powers;
+    const std::vector<NodeId> offsets = kin.speed_offsets();
     for (std::size_t i = 0; i < d.rows.size(); ++i) {
         if (d.rows[i].by_actuators) continue;
         RowPower row{i, true, g.constant(0)};
-        NodeId power = power_of(d, forces[i]);
+        NodeId power = power_of(d, forces[i], offsets);
         row.workless = zero_at_samples(g, samples, power);
         if (!row.workless) {
             // shorter forms that are equal on the constraint
             std::vector<NodeId> shorter;
-            for (std::size_t k = 0; k < affine.rows.size(); ++k)
-                if (affine.rows[k] == i) shorter.push_back(g.neg(affine.c[k]));
+            for (std::size_t k = 0; k < affine.rows.size(); ++k) {
+                if (affine.rows[k] != i) continue;
+                NodeId still = affine.c[k];
+                for (std::size_t r = 0; r < offsets.size(); ++r) still = g.add(still, g.mul(affine.a[k][r], offsets[r]));
+                shorter.push_back(g.neg(still));
+            }
             if (const auto p = classes[i].affine_degree) {
                 // Euler: what remains of p phi is p times phi at rest
                 Substitution at_rest;
@@ -117,7 +122,7 @@ PowerAudit audit_power(const ConstrainedDynamics& d, const Samples& samples) {
         std::vector<SymbolId> speeds;
         for (const Speed& s : m.speeds) speeds.push_back(s.u);
         for (const SparseEntry& e : jacobian(g, std::span(&d.kinetic_energy, 1), speeds).entries)
-            terms.push_back(g.mul(e.value, g.symbol_node(speeds[e.column])));
+            terms.push_back(g.mul(e.value, g.sub(g.symbol_node(speeds[e.column]), offsets[e.column])));
     }
     const NodeId jacobi = g.sum(terms);
     const bool has_jacobi = !vanishes_identically(g, g.sub(jacobi, energy));

@@ -1,5 +1,7 @@
 #include "dynam/acting_forces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "dynam/constraint_forces.hpp"
@@ -100,6 +102,16 @@ std::vector<ActingForce> acting_forces(const ConstrainedDynamics& d) {
 std::string place_name(const Model& m, const ActingForce& f) {
     if (f.kind == Kind::generalized) return m.speeds[f.speed].name;
     return f.kind == Kind::torque ? body_name(m, f.body) : place_name(m, ForceDirection{f.point, f.body, f.value});
+}
+
+std::string force_name(const Model& m, const ActingForce& f) {
+    const std::string place = place_name(m, f);
+    if (f.member == ForceMember::actuator) return fmt::format("actuator({}, {})", m.actuators[f.owner].name, place);
+    const char* what = f.kind == ActingForce::Kind::force    ? "force"
+                       : f.kind == ActingForce::Kind::torque ? "torque"
+                                                             : "generalized";
+    if (f.member != ForceMember::reaction) what = f.member == ForceMember::ideal ? "ideal" : "nonideal";
+    return fmt::format("{}({}, {})", what, m.constraints[f.owner].name, place);
 }
 
 }  // namespace appell

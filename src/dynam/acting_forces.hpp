@@ -35,4 +35,7 @@ struct ActingForce {
 // "P", "B at P", "B", or the speed's name
 [[nodiscard]] std::string place_name(const Model& model, const ActingForce& force);
 
+// as the language writes it: force(c, P), ideal(c, B at P), torque(c, B); and actuator(F, P), generalized(c, u)
+[[nodiscard]] std::string force_name(const Model& model, const ActingForce& force);
+
 }  // namespace appell

@@ -54,9 +54,7 @@ public:
     Ledger(const ConstrainedDynamics& d, Quantities& quantities)
         : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), quantities_(quantities), guides_({g_.constant(0)}) {
         for (const Speed& s : m_.speeds) at_rest_.set(s.u, g_.constant(0));
-        Substitution no_rates;
-        for (const SymbolId rate : kin_.independent_rates()) no_rates.set(rate, g_.constant(0));
-        for (const NodeId definition : kin_.speed_definitions()) offset_.push_back(substitute(g_, definition, no_rates));
+        offset_ = kin_.speed_offsets();
     }
 
     std::vector<LedgerEntry> run() {

@@ -409,4 +409,13 @@ void Kinematics::make_resolver() {
 NodeId Kinematics::resolve(NodeId scalar) { return resolver_->scalar(scalar); }
 MixedVector Kinematics::resolve_vector(NodeId vector) { return resolver_->vector(vector); }
 
+std::vector<NodeId> Kinematics::speed_offsets() const {
+    Graph& g = graph();
+    Substitution at_rest;
+    for (const SymbolId rate : independent_rates_) at_rest.set(rate, g.constant(0));
+    std::vector<NodeId> out;
+    for (const NodeId definition : definitions_) out.push_back(substitute(g, definition, at_rest));
+    return out;
+}
+
 }  // namespace appell

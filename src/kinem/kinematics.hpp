@@ -38,6 +38,7 @@ public:
     [[nodiscard]] std::span<const NodeId> coordinate_rates() const { return coordinate_rates_; }  // K u + k
     // the speeds' definitions u = Y r + Z, in the rates q' (and those of quaternion frames)
     [[nodiscard]] std::span<const NodeId> speed_definitions() const { return definitions_; }
+    [[nodiscard]] std::vector<NodeId> speed_offsets() const;  // Z
     // the independent rates r and their values in the speeds, r = Y^-1 (u - Z); and Y
     [[nodiscard]] std::span<const SymbolId> independent_rates() const { return independent_rates_; }
     [[nodiscard]] std::span<const NodeId> rate_values() const { return rate_values_; }

@@ -501,13 +501,18 @@ private:
                     "`for`, `from`, `every`, `at`, `step`, `max_step`, `rtol`, `atol`, `formulation`, `integrator`, `stabilize` "
                     "or "
                     "`gains`");
-            for (const Part& p : out_.parts)
-                if (p.role == Role::option && p.word == w)
-                    return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
+            // `at (...)` and `at events` may stand side by side
+            const bool events = times && in_.text(in_.peek(1)) == "events";
+            for (std::size_t i = 0; i < out_.parts.size(); ++i)
+                if (const Part& p = out_.parts[i];
+                    p.role == Role::option && p.word == w && (!times || events == (out_.parts[i + 1].word == "events")))
+                    return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", events ? "at events" : w));
             Part& p = part(Role::option);
             p.word = std::string(w);
             in_.take();
-            if (times) {
+            if (times && in_.word() == "events") {
+                word(Role::value, "");
+            } else if (times) {
                 if (!list(Role::value, 1, k_most_times, "times")) return false;
             } else if (gains) {
                 if (!list(Role::value, 1, 2, "one or two gains")) return false;

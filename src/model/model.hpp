@@ -321,6 +321,7 @@ struct RunPlan {
     double duration = 10;
     std::optional<double> every;  // spacing of output rows, 0: a row after every step; else 500 rows, unless times are given
     std::vector<double> at;       // times of further rows
+    bool at_events = false;       // rows where something happens, too: before and after it
     std::optional<double> step;   // of integrators with a fixed one
     std::optional<double> max_step;
     double rtol = 1e-8;

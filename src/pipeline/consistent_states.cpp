@@ -53,12 +53,23 @@ public:
     }
 
     bool refine(std::vector<Digits50>& inputs) {
+        normalise(inputs);
         return correct(position_, "dq", 1, inputs) && correct(velocity_, "du", 1 + motion_.coordinates, inputs);
     }
 
 private:
-    static bool correct(std::optional<Workspace<Digits50>>& workspace, std::string_view step, std::size_t first,
-                        std::vector<Digits50>& inputs) {
+    // a unit norm is no row; without it a frame would be orthonormal to sixteen digits only
+    void normalise(std::vector<Digits50>& inputs) const {
+        for (const auto& quaternion : motion_.quaternions) {
+            Digits50 squares = 0;
+            for (const std::size_t i : quaternion) squares += inputs[1 + i] * inputs[1 + i];
+            const Digits50 norm = sqrt(squares);
+            for (const std::size_t i : quaternion) inputs[1 + i] /= norm;
+        }
+    }
+
+    bool correct(std::optional<Workspace<Digits50>>& workspace, std::string_view step, std::size_t first,
+                 std::vector<Digits50>& inputs) {
         if (!workspace) return true;
         bool close = false;  // one more step takes it to round-off
         for (int iteration = 0; iteration < 10; ++iteration) {
@@ -72,6 +83,7 @@ private:
             close = worst < 1e-30;
             const auto correction = workspace->output(step);
             for (std::size_t i = 0; i < correction.size(); ++i) inputs[first + i] += correction[i];
+            normalise(inputs);
         }
         return false;
     }

@@ -7,6 +7,7 @@
 
 #include "base/integrators.hpp"
 #include "base/number_format.hpp"
+#include "pipeline/start_branches.hpp"
 #include "pipeline/start_problems.hpp"
 #include "sim/motion_program.hpp"
 
@@ -356,6 +357,8 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                                         short_number(moved.from, 9), short_number(moved.to, 9)));
         diagnostics.add(
             {Code::N0812, {}, fmt::format("start values were moved onto the constraints: {}", some_of(parts)), "", "", ""});
+        if (!m.switches())
+            if (auto branches = other_branches(d, motion, s)) diagnostics.add(std::move(*branches));
     }
     if (s.stiff_steps >= k_many_stiff_steps || (s.reason == EndReason::too_many_steps && s.stiff_steps > 0))
         diagnostics.add({Code::W0831,

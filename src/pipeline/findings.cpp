@@ -82,6 +82,11 @@ void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& d, const 
     }
     for (const ImplicationFinding& f : diagnosis.implications) {
         const Implication& statement = d.model->implications[f.implication];
+        if (f.verdict == Verdict::vacuous)
+            diagnostics.add({Code::W1006, statement.span, "this implication says nothing",
+                             fmt::format("all {} states found that satisfy the premises are excepted", f.states),
+                             "exceptions that the premises do not imply",
+                             "the exception follows from the premises: leave it out"});
         if (f.verdict == Verdict::undecided)
             diagnostics.add({Code::W1006, statement.span, "this implication was not tested",
                              fmt::format("{} states that satisfy the premises", f.states), "at least 20",

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace appell {
 
 std::vector<ActingForce> forces_for_columns(const ConstrainedDynamics& mode, const ConstrainedDynamics& whole) {
@@ -24,16 +22,6 @@ std::vector<ActingForce> forces_for_columns(const ConstrainedDynamics& mode, con
         f.value = found != here.end() ? found->value : f.kind == ActingForce::Kind::generalized ? g.constant(0) : g.vector_zero();
     }
     return out;
-}
-
-std::string force_column(const Model& m, const ActingForce& f) {
-    const std::string place = place_name(m, f);
-    if (f.member == ForceMember::actuator) return fmt::format("actuator({}, {})", m.actuators[f.owner].name, place);
-    const char* what = f.kind == ActingForce::Kind::force    ? "force"
-                       : f.kind == ActingForce::Kind::torque ? "torque"
-                                                             : "generalized";
-    if (f.member != ForceMember::reaction) what = f.member == ForceMember::ideal ? "ideal" : "nonideal";
-    return fmt::format("{}({}, {})", what, m.constraints[f.owner].name, place);
 }
 
 }  // namespace appell

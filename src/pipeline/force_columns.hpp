@@ -12,7 +12,4 @@ namespace appell {
 // off exerts nothing. Laws are left out, since the nonideal member contains them.
 [[nodiscard]] std::vector<ActingForce> forces_for_columns(const ConstrainedDynamics& mode, const ConstrainedDynamics& whole);
 
-// as the language writes it: force(c, P), ideal(c, B at P), torque(c, B); and actuator(F, P), generalized(c, u)
-[[nodiscard]] std::string force_column(const Model& model, const ActingForce& force);
-
 }  // namespace appell

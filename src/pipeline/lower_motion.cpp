@@ -20,9 +20,11 @@
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
+#include "jit/native_code.hpp"
 #include "pipeline/force_columns.hpp"
 #include "pipeline/scene_columns.hpp"
 #include "sim/project.hpp"
+#include "tape/closed_solve.hpp"
 #include "tape/constrained_solve.hpp"
 
 namespace appell {
@@ -698,7 +700,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (options.forces_in.valid()) {
         layout.forces_frame = m.frame(options.forces_in).name;
         for (const ActingForce& f : forces_for_columns(d, options.whole ? *options.whole : d)) {
-            const std::string name = force_column(m, f);
+            const std::string name = force_name(m, f);
             if (f.kind == ActingForce::Kind::generalized) {
                 column(name, observable.scalar(f.value, {}));
                 layout.force_units.emplace_back();  // energy over whatever the speed's unit times a second is
@@ -809,17 +811,24 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (motion.velocity_rows == d.rows.size()) partitioned.emplace(d).independent = partition->speeds;
     }
     const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
-    const Formulated equations = formulate(of_run, options.formulation, at_start.value_or(start.values));
+    Formulated equations = formulate(of_run, options.formulation, at_start.value_or(start.values));
     if (!equations.not_applicable.empty()) {
         diagnostics.add(
             {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),
              equations.not_applicable, "a formulation that does", "`appell check` lists them; `multipliers` always applies"});
         return result;
     }
+    if (options.for_run)
+        for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
     motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
+    if (options.for_run && options.native) {
+        for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);
+        if (motion.reduction)
+            for (DependentRows* rows : {&motion.reduction->position, &motion.reduction->velocity}) add_native_code(rows->program);
+    }
     out.inputs = lowering.inputs();
     out.equations = equations.solves;
     out.nodes = g.size();

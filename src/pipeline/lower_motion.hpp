@@ -17,6 +17,7 @@ struct LowerMotionOptions {
     Formulation formulation = Formulation::multipliers;
     double from = 0;  // start time
     std::size_t solve_entries = Limits{}.solve_entries;
+    bool native = true;    // machine code, where the processor is one that it is made for
     bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
     DriftControl drift = DriftControl::project;
     std::vector<double> gains = {};  // of Baumgarte's damping; empty: from the steps

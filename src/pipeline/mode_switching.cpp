@@ -10,6 +10,7 @@
 #include "dynam/constraint_forces.hpp"
 #include "dynam/modes.hpp"
 #include "dynam/quantities.hpp"
+#include "jit/native_code.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "sim/works.hpp"
@@ -200,6 +201,7 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
         return lower_program(g_, {mode->lowered.inputs, std::move(solves), std::move(outputs)});
     };
     if (!guards.empty()) motion.guard = program({{"guard", guards}});
+    if (options_.native) add_native_code(motion.guard);
     if (!sets.empty()) {
         mode->events = program({{"set", sets}});
         mode->evaluated.emplace(motion, mode->events);

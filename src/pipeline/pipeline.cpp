@@ -261,6 +261,7 @@ Run planned_run(const Model& m, const RunOptions& wanted) {
     out.t1 = wanted.until.value_or(out.t0 + m.run.duration);
     // without a spacing or times: 500 rows
     out.at = wanted.at.empty() ? m.run.at : wanted.at;
+    out.at_events = m.run.at_events || wanted.at_events;
     const double otherwise = out.at.empty() ? std::abs(out.t1 - out.t0) / 500 : std::numeric_limits<double>::infinity();
     out.every = wanted.every.value_or(m.run.every.value_or(otherwise));
     out.rtol = wanted.rtol.value_or(m.run.rtol);
@@ -304,6 +305,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                 {.formulation = find_formulation(name).value_or(Formulation::multipliers),
                                  .from = out.options.t0,
                                  .solve_entries = derivation.limits.solve_entries,
+                                 .native = wanted.native,
                                  .for_run = true,
                                  .drift = out.drift,
                                  .gains = out.gains,

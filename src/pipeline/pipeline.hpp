@@ -66,8 +66,10 @@ struct RunOptions {
     std::optional<double> from, until, step, max_step, rtol, atol;
     std::optional<double> every;  // 0: a row after every step
     std::vector<double> at;
+    bool at_events = false;  // beside the model's
     std::optional<std::string> formulation, integrator, stabilize;
     std::vector<double> gains = {};     // of `stabilize baumgarte`; empty: the model's
+    bool native = true;                 // machine code instead of the interpreter; the numbers are the same
     std::optional<std::string> forces;  // a frame or body: columns of all constraint forces along its axes
     bool scene = false;                 // rows are kept, thinned, for a report with plots and an animation
     std::size_t max_steps = 100'000'000;

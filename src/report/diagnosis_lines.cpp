@@ -153,6 +153,7 @@ void implication_lines(const Model& m, const std::vector<ImplicationFinding>& fi
                                       f.exceptions, f.states);
                 break;
             case Verdict::fails: verdict = fmt::format("FAILS, for instance at {}", state_text(f.example)); break;
+            case Verdict::vacuous: verdict = "says nothing: the premises hold nowhere but where it is excepted"; break;
             case Verdict::undecided: verdict = fmt::format("not decided: only {} states satisfy the premises", f.states); break;
         }
         out.push_back({"implication", fmt::format("{}: {}", text, verdict)});

@@ -88,6 +88,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     if (run.drift == DriftControl::baumgarte)
         out["options"]["gains"] = run.gains.empty() ? Json("from the steps") : Json(run.gains);
     if (!run.options.at.empty()) out["options"]["at"] = run.options.at;
+    if (run.options.at_events) out["options"]["at_events"] = true;
     if (run.formulation == "minimal")
         out["independent"] = {{"speeds", run.independent_speeds}, {"coordinates", run.independent_coordinates}};
     out["rows"] = s.rows;

@@ -33,6 +33,8 @@ public:
         if (place_ == listed_.size()) return grid();
         return grid_done() || !before(grid(), listed_[place_]) ? listed_[place_] : grid();
     }
+    // but for round-off
+    [[nodiscard]] bool due_at(double t) const { return !done() && !before(t, next()) && !before(next(), t); }
     void advance() {
         const double t = next();
         if (place_ < listed_.size() && t == listed_[place_]) ++place_;

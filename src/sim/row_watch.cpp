@@ -21,7 +21,12 @@ constexpr double k_collapse = 1e-3;
 // A singularity that a step goes across is not missed by less than this part of the coordinates and speeds: next to it the errors
 // of a run grow beyond all tolerances, and decide to which side it goes.
 constexpr double k_near = 1e-5;
+constexpr double k_near_not_projected = 1e-3;
 constexpr double k_large_turn = 0.5;
+// The smallest pivot is as long as the way to where it vanishes, and doubles within that length.
+constexpr double k_pivots = 0.5;
+// a smallest pivot that is worth a look at the states around
+constexpr double k_small_pivot = 1e-4;
 // of the largest speed: what a step that passes through rest may miss it by
 constexpr double k_rest = 1e-3;
 // of the longest step so far
@@ -177,16 +182,20 @@ void RowWatch::checkpoint(Checkpoint& c) {
     c("watch.bordered", before_.bordered);
 }
 
-RowFinding RowWatch::near(double t, std::span<const double> x) {
+RowFinding RowWatch::near(double t, std::span<const double> x, bool not_projected) {
     if (constraints() == 0) return {};
-    return look_around(t, x, k_near, k_near, k_collapse, k_large_turn);
+    const double part = not_projected ? k_near_not_projected : k_near;
+    return look_around(t, x, part, part, k_collapse, k_large_turn, k_pivots);
 }
 
 // At x and at states around, within a part of each coordinate and of the largest speed: a gradient much smaller than there, or of
-// another direction. Coordinates differ in their units, and an angle is not to be moved by a part of a distance.
-RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_part, double part, double least, double turn) {
+// another direction, or a smallest pivot that is less than `pivots` of what it is there. Coordinates differ in their units, and
+// an angle is not to be moved by a part of a distance.
+RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_part, double part, double least, double turn,
+                                 double pivots) {
     take(middle_, velocity_.measure(t, x).evaluation);
     if (!middle_.known) return {};
+    const std::size_t weakest = velocity_.evaluation().weakest_row;
     std::uint64_t random = 0x2545f4914f6cdd1dull;
     std::fill(after_.size.begin(), after_.size.end(), 0.0);  // the largest of each
     RowFinding found;
@@ -205,13 +214,25 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_p
     }
     for (std::size_t c = 0; c < constraints(); ++c)
         if (!(middle_.size[c] > least * after_.size[c])) return finding(RowLoss::vanishes, c);
+    if (found.loss == RowLoss::none && middle_.size.back() < pivots * after_.size.back()) return {RowLoss::dependent, weakest};
     return found;
 }
 
 RowFinding RowWatch::look(Integrator& integrator) {
     RowFinding found = look_along(integrator);
     if (found.loss == RowLoss::none) found = look_at_rest(integrator);
-    if (found.loss != RowLoss::none) found.certain = near(integrator.t_previous(), x_before_).loss != RowLoss::none;
+    if (found.loss != RowLoss::none) {
+        found.certain = near(integrator.t_previous(), x_before_).loss != RowLoss::none;
+        return found;
+    }
+    // Steps may lead round a singularity on the errors made before, without a sign of it in any one of them: a linkage that is
+    // stretched out bends to the side where its round-off is.
+    if (constraints() == 0 || !(after_.size.back() < k_small_pivot) || !integrator.dense(integrator.t(), other_state_))
+        return found;
+    std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
+    found = near(integrator.t(), other_state_);
+    std::swap(after_, end_);
+    found.certain = found.loss != RowLoss::none;
     return found;
 }
 

@@ -41,8 +41,10 @@ public:
     [[nodiscard]] RowFinding start(double t, std::span<const double> x);
     // Along the last step of the integrator, up to the state that the projector saw last.
     [[nodiscard]] RowFinding look(Integrator& integrator);
-    // Where a run ends because its steps collapse: a gradient that is another one close by.
-    [[nodiscard]] RowFinding near(double t, std::span<const double> x);
+    // Where a run ends because its steps collapse: a gradient that is another one close by, or rows that are much less dependent
+    // there. Where a step can not be projected, however short, the singularity may be farther off: residuals over gradients that
+    // vanish do not come down to round-off.
+    [[nodiscard]] RowFinding near(double t, std::span<const double> x, bool not_projected = false);
     // that state was accepted: the next step sets out from there
     void accept(std::span<const double> x);
     void checkpoint(Checkpoint& checkpoint);
@@ -69,7 +71,7 @@ private:
     }
     void grow(std::span<const double> x);
     [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, double q_part, double part, double least,
-                                         double turn);
+                                         double turn, double pivots = 0);
     [[nodiscard]] RowFinding look_along(Integrator& integrator);
     [[nodiscard]] RowFinding look_at_rest(Integrator& integrator);
     [[nodiscard]] RowFinding look_closely(Integrator& integrator);

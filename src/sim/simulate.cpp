@@ -84,6 +84,8 @@ struct Journey {
     SimulateSummary summary{};
     IntegratorStatistics before{};  // of the stretches that ended
     bool begun = false;             // the first stretch has started
+    bool saved = false;             // a state of the run, to be resumed from
+    bool row_after_event = false;   // a row is due where the next stretch begins
 };
 
 enum class Outcome { ended, switched };
@@ -111,7 +113,7 @@ public:
           state_(x.begin(), x.end()),
           summary_(journey.summary) {
         state_.resize(motion_.carried());
-        accepted_ = row_state_ = state_;
+        accepted_ = row_state_ = before_event_ = state_;
         row_ = motion_.observe.output("row");
         row_values_.resize(row_.end - row_.begin);
     }
@@ -166,11 +168,15 @@ private:
         Checkpoint c = *journey_.resumable.from;
         return (checkpoint(c) && c.fits()) || stop(EndReason::wrong_checkpoint);
     }
-    // NOTE: what a run has switched to is no part of a checkpoint: such a run is resumed from before
+    // NOTE: what a run has switched to is no part of a checkpoint, and some integrators can not list what they remember: such a
+    // run is resumed from before, at worst from its start, which is an empty checkpoint
     void save() {
-        if (t_begin_ != options_.t0 || !motion_.guards.empty()) return;
+        if (!journey_.resumable.save) return;
         Checkpoint c;
-        if (journey_.resumable.save && checkpoint(c)) journey_.resumable.save(c);
+        const bool whole = t_begin_ == options_.t0 && motion_.guards.empty() && checkpoint(c);
+        if (!whole && std::exchange(journey_.saved, true)) return;
+        journey_.saved = true;
+        journey_.resumable.save(whole ? c : Checkpoint{});
     }
 
     bool stop(EndReason reason) {
@@ -206,7 +212,9 @@ private:
         if (position_.project(t_begin_, x, k_project_start).status != ProjectStatus::converged ||
             velocity_.project(t_begin_, x, k_project_start).status != ProjectStatus::converged)
             return stop(EndReason::projection_failed);
-        return set_out(x);
+        if (!set_out(x)) return false;
+        if (std::exchange(journey_.row_after_event, false)) write_row(t_begin_, x);
+        return true;
     }
 
     // the first rate of the stretch, and the measures that its later states are compared with
@@ -328,6 +336,7 @@ private:
         if (integrator_.retreat()) return true;
         if (found.loss != RowLoss::none) return lose(found);
         if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
+        if (const RowFinding near = watch_.near(integrator_.t(), accepted_, true); near.loss != RowLoss::none) return lose(near);
         return stop(motion_.reduction ? EndReason::singular_partition : EndReason::projection_failed);
     }
 
@@ -390,9 +399,15 @@ private:
             if (!integrator_.dense(from, row_state_)) return true;
             if (project_ && !project(from, row_state_, nullptr)) return true;
             if (from == t) std::copy(state_.begin(), state_.end(), row_state_.begin());
-            switch (journey_.switching.passed(from, row_state_, guards_.passed())) {
+            std::copy(row_state_.begin(), row_state_.end(), before_event_.begin());
+            const Switching::Verdict verdict = journey_.switching.passed(from, row_state_, guards_.passed());
+            const bool goes_on = verdict == Switching::Verdict::go_on || verdict == Switching::Verdict::changed;
+            if (options_.at_events && goes_on && !row_at_event(from)) return false;
+            switch (verdict) {
                 case Switching::Verdict::go_on: continue;
-                case Switching::Verdict::changed: return hand_over(from, row_state_);
+                case Switching::Verdict::changed:
+                    journey_.row_after_event = options_.at_events;
+                    return hand_over(from, row_state_);
                 case Switching::Verdict::stop: end_at(from); return stop(EndReason::event);
                 case Switching::Verdict::failed: end_at(from); return stop(EndReason::no_mode);
             }
@@ -547,6 +562,15 @@ private:
         return true;
     }
 
+    // the row before it; one that is due there is not written again
+    bool row_at_event(double t) {
+        if (summary_.rows + 2 > options_.max_rows) return stop(EndReason::too_many_rows);
+        write_row(t, before_event_);
+        reach(t, before_event_);
+        if (rows_.due_at(t)) rows_.advance();
+        return true;
+    }
+
     void note_pivot(double t, double pivot) {
         if (!(pivot < summary_.smallest_pivot)) return;
         summary_.smallest_pivot = pivot;
@@ -590,6 +614,7 @@ private:
     std::vector<double> state_;
     std::vector<double> accepted_;  // the last accepted state
     std::vector<double> row_state_, row_values_;
+    std::vector<double> before_event_;
     EvalReport last_velocity_;
     EvalReport end_report_;  // of the rate at the last step's end; looking inside a step may evaluate others
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
@@ -648,7 +673,7 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
     check(switching.motion(), x0, options, journey.rows);
     std::vector<double> x(x0.begin(), x0.end());
     double t = options.t0, t_watched = t;
-    journey.summary.t_end = t;
+    journey.summary.t_start = journey.summary.t_end = t;
     for (std::size_t switches = 1;; ++switches) {
         Stretch stretch(journey, t, x);
         if (stretch.run() == Outcome::ended) break;

@@ -24,6 +24,7 @@ struct SimulateOptions {
     // and t1 but those `at`.
     double every = 0;
     std::vector<double> at = {};
+    bool at_events = false;  // rows where something happens, too: before, and after where it changes the state or the motion
     double rtol = 1e-7, atol = 1e-8;
     bool project = true;        // corrects states that have drifted:
     bool correct_once = false;  // by one correction of each level after a step, not down to round-off
@@ -67,6 +68,7 @@ struct Moved {
 
 struct SimulateSummary {
     EndReason reason = EndReason::finished;
+    double t_start = 0;
     double t_end = 0;  // of the last accepted state, or of the last row where that is later
     std::size_t steps = 0, rejected = 0, evaluations = 0;
     std::size_t jacobians = 0;    // of implicit integrators
@@ -96,7 +98,8 @@ using Progress = std::function<bool(double t)>;  // false cancels
 
 // A run that can be stopped and resumed. `save` gets the state of the run after a step when `due` says so, and where it is
 // stopped before its end (cancelled, too many steps) in any case. Resumed with the same motion, start values and options,
-// the run goes on as if it had not been stopped; rows that it wrote before are not written again.
+// the run goes on as if it had not been stopped; rows that it wrote before are not written again. A run that can not list what
+// it remembers (modes, integrators of SUNDIALS) saves an empty checkpoint, once: it is the same run from its start.
 struct Resumable {
     std::optional<Checkpoint> from;
     std::function<bool()> due;

@@ -79,6 +79,7 @@ private:
             for (const SparseEntry& e : matrix->entries) visit(e.value);
         for (const std::vector<NodeId>* list : {&s.f, &s.b, &s.law, &s.s})
             for (const NodeId id : *list) visit(id);
+        s.closed.for_each(visit);
     }
 
     static void check_linear(const ConstrainedSolve& s) {
@@ -299,6 +300,12 @@ private:
             values(s.b, block.b);
             values(s.law, block.law);
             values(s.s, block.s);
+            values(s.closed.x, block.closed.x);
+            values(s.closed.lambda, block.closed.lambda);
+            values(s.closed.mass_pivots, block.closed.mass_pivots);
+            values(s.closed.mass_diagonal, block.closed.mass_diagonal);
+            values(s.closed.row_pivots, block.closed.row_pivots);
+            values(s.closed.row_diagonal, block.closed.row_diagonal);
             const auto unknowns = [&](const std::vector<SymbolId>& list, std::vector<Slot>& out) {
                 for (const SymbolId symbol : list) out.push_back(symbol_slot_[symbol.index()]);
             };

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,21 @@ namespace appell {
 // How a solve block is solved. All but `linear` give the same x where the rows are independent and M is regular
 // (dense_solve.hpp).
 enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised, linear };
+
+// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of M
+// and of A M^-1 A', and what elimination leaves of them. By node where it is symbolic, by slot where it is lowered.
+template <class Id>
+struct ClosedForm {
+    std::vector<Id> x, lambda;
+    std::vector<Id> mass_pivots, mass_diagonal, row_pivots, row_diagonal;
+
+    [[nodiscard]] bool empty() const { return x.empty(); }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const std::vector<Id>* list : {&x, &lambda, &mass_pivots, &mass_diagonal, &row_pivots, &row_diagonal})
+            for (const Id id : *list) visit(id);
+    }
+};
 
 // M x - A' lambda = f,  A x = b.  M is symmetric, given by its lower triangle (row >= column); structural zeros are absent.
 // The unknowns become the given symbols, which later expressions may use. A may have no rows.
@@ -45,6 +61,8 @@ struct ConstrainedSolve {
     SparseMatrix S, D;            // servo rows; directions of actuators, n x their number
     std::vector<NodeId> s;
     std::vector<SymbolId> tau;
+
+    ClosedForm<NodeId> closed;  // of `multipliers`, where it is worth it
 };
 
 struct OutputGroup {
@@ -87,6 +105,7 @@ struct SolveBlock {
     std::vector<std::uint32_t> independent;
     std::vector<MatrixEntry> law_slope, S, D;
     std::vector<Slot> law, guess, s, tau;
+    ClosedForm<Slot> closed;
     std::vector<std::vector<std::uint32_t>> mass_blocks;  // M's columns, grouped into the blocks that do not couple
 };
 
@@ -107,6 +126,15 @@ struct OpaqueCall {
     std::vector<std::uint8_t> orders;
 };
 
+// Machine code of segments (jit/native_code.hpp), which computes what the interpreter does to the last bit.
+struct NativeCode {
+    using Function = void (*)(double* slots, double* scratch);
+    std::vector<Function> segments;  // null: interpreted
+    std::size_t scratch = 0;         // doubles, of each workspace
+    std::size_t bytes = 0;
+    std::shared_ptr<const void> memory;
+};
+
 struct Program {
     std::size_t inputs = 0;
     std::size_t slots = 0;
@@ -120,6 +148,7 @@ struct Program {
     std::vector<OutputRange> outputs;
     std::vector<std::vector<Slot>> argument_lists;  // of opaque calls
     std::vector<OpaqueCall> functions;
+    std::shared_ptr<const NativeCode> native;  // where it was made
 
     [[nodiscard]] const OutputRange& output(std::string_view name) const;  // throws Error for an unknown name
 };

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "expr/evaluate.hpp"
+#include "tape/closed_solve.hpp"
 
 namespace appell {
 
@@ -26,6 +27,8 @@ Workspace<T>::Workspace(const Program& program)
     std::size_t longest = 0;
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
+    if constexpr (std::is_same_v<T, double>)
+        if (program.native) scratch_.resize(program.native->scratch);
     for (const SolveBlock& block : program.solves) {
         const bool realised = block.kind == SolveKind::realised, linear = block.kind == SolveKind::linear;
         const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
@@ -37,12 +40,11 @@ Workspace<T>::Workspace(const Program& program)
 }
 
 template <class T>
-SolveReport Workspace<T>::solve(const Segment& segment) {
+SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
+    const Segment& segment = program_->segments[index];
     const auto block = static_cast<std::size_t>(segment.solve);
     if (RealisedSolver<T>* const realised = realised_solvers_[block].get()) {
-        const auto evaluate_law = [&] {
-            for (const InstructionRun& run : segment.runs) execute_run(run);
-        };
+        const auto evaluate_law = [&] { execute_segment(index, interpret); };
         realised->begin(slots_.data());
         while (segment.repeats && realised->next_start(slots_.data())) {
             evaluate_law();
@@ -55,7 +57,21 @@ SolveReport Workspace<T>::solve(const Segment& segment) {
     if (linear_solvers_[block]) return linear_solvers_[block]->solve(slots_.data());
     if constexpr (!IsComplex<T>::value)
         if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
+    if constexpr (std::is_same_v<T, double>)
+        if (const SolveBlock& b = program_->solves[block]; !b.closed.empty() && !rank_limited_)
+            if (SolveReport report; take_closed_form(b, slots_.data(), report)) return report;
     return solvers_[block]->solve(slots_.data());
+}
+
+template <class T>
+void Workspace<T>::execute_segment(std::size_t segment, [[maybe_unused]] bool interpret) {
+    if constexpr (std::is_same_v<T, double>)
+        if (const NativeCode* const native = program_->native.get(); native != nullptr && !interpret)
+            if (const NativeCode::Function code = native->segments[segment]) {
+                code(slots_.data(), scratch_.data());
+                return;
+            }
+    for (const InstructionRun& run : program_->segments[segment].runs) execute_run(run);
 }
 
 template <class T>
@@ -103,16 +119,16 @@ void Workspace<T>::execute_run(const InstructionRun& run) {
 }
 
 template <class T>
-EvalReport Workspace<T>::execute(bool poison) {
+EvalReport Workspace<T>::execute(bool poison, bool interpret) {
     EvalReport report;
     std::uint32_t servo_rank = 0;  // the same rows may stand in several blocks
-    for (const Segment& segment : program_->segments) {
+    for (std::size_t k = 0; k < program_->segments.size(); ++k) {
+        const Segment& segment = program_->segments[k];
         if (poison)
             std::fill(slots_.begin() + static_cast<std::ptrdiff_t>(program_->first_temporary), slots_.end(), not_a_number<T>());
-        if (!segment.repeats)
-            for (const InstructionRun& run : segment.runs) execute_run(run);
+        if (!segment.repeats) execute_segment(k, interpret);
         if (segment.solve < 0) continue;
-        const SolveReport solve = this->solve(segment);
+        const SolveReport solve = this->solve(k, interpret);
         servo_rank = std::max(servo_rank, solve.servo_rank);
         report.rank = solve.rank + servo_rank;
         report.redundant |= solve.redundant;
@@ -146,12 +162,17 @@ EvalReport Workspace<T>::execute(bool poison) {
 
 template <class T>
 EvalReport Workspace<T>::run() {
-    return execute(false);
+    return execute(false, false);
+}
+
+template <class T>
+EvalReport Workspace<T>::run_interpreted() {
+    return execute(false, true);
 }
 
 template <class T>
 EvalReport Workspace<T>::run_poisoned() {
-    return execute(true);
+    return execute(true, true);
 }
 
 template class Workspace<double>;

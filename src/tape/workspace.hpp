@@ -25,11 +25,14 @@ public:
     [[nodiscard]] std::span<T> inputs() { return {slots_.data(), program_->inputs}; }
 
     EvalReport run();
-    // the same, with the temporaries made NaN before every segment: for tests of the slot sharing
+    // the same by the interpreter, whether or not there is native code: the reference
+    EvalReport run_interpreted();
+    // likewise, with the temporaries made NaN before every segment: for tests of the slot sharing
     EvalReport run_poisoned();
 
     // of the last solve: see ConstrainedSolver
     void limit_rank(std::size_t rank) {
+        rank_limited_ = true;
         if (!solvers_.empty() && solvers_.back()) solvers_.back()->limit_rank(rank);
         if (!dense_solvers_.empty() && dense_solvers_.back()) dense_solvers_.back()->limit_rank(rank);
     }
@@ -53,15 +56,18 @@ public:
     [[nodiscard]] const Program& program() const { return *program_; }
 
 private:
-    EvalReport execute(bool poison);
+    EvalReport execute(bool poison, bool interpret);
+    void execute_segment(std::size_t segment, bool interpret);
     void execute_run(const InstructionRun& run);
     void execute_call(const Instruction& instruction);
 
     const Program* program_;
     std::vector<T> slots_;
     std::vector<T> outputs_;
-    std::vector<T> arguments_;  // of one opaque call
-    SolveReport solve(const Segment& segment);
+    std::vector<T> arguments_;   // of one opaque call
+    std::vector<T> scratch_;     // of native code
+    bool rank_limited_ = false;  // a closed form knows no rank but the full one
+    SolveReport solve(std::size_t segment, bool interpret);
 
     // by solve block, one of the four: the kind of the block decides. Complex numbers take the first road for the dense kinds.
     std::vector<std::unique_ptr<ConstrainedSolver<T>>> solvers_;

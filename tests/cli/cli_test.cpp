@@ -27,10 +27,9 @@ struct Outcome {
 class Cli : public ::testing::Test {
 protected:
     void SetUp() override {
-        folder_ = fs::temp_directory_path() /
-                  ("appell_cli_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
-        fs::remove_all(folder_);
-        fs::create_directories(folder_);
+        std::string name = (fs::temp_directory_path() / "appell-cli-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name;
     }
     void TearDown() override { fs::remove_all(folder_); }
 
@@ -75,6 +74,36 @@ TEST_F(Cli, WrongUsageIsTwo) {
           "linearize a.appell --sweep m", "linearize a.appell --sweep m=1:2", "linearize a.appell --sweep m=1:2:1",
           "linearize a.appell --sweep m=1:1:5", "linearize a.appell --sweep m=a:2:5"})
         EXPECT_EQ(call(arguments).code, 2) << arguments << "\n" << call(arguments).out;
+}
+
+TEST_F(Cli, ExportWritesItsFilesAndNoOthers) {
+    const Outcome outcome = call("export " + model("simple_pendulum") + " --out code");
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    for (const char* name : {"simple_pendulum_model.h", "simple_pendulum_model.c", "driver.c", "Makefile", "README.txt"})
+        EXPECT_NE(read(std::string("code/") + name).find("Exported by Appell"), std::string::npos) << name;
+    // an export takes the place of an earlier one, and leaves what else is there
+    write("code/notes.txt", "mine");
+    EXPECT_EQ(call("export " + model("simple_pendulum") + " --out code --set m=3").code, 0);
+    EXPECT_NE(read("code/simple_pendulum_model.c").find("{\"m\", \"kg\", 3.0}"), std::string::npos);
+    EXPECT_EQ(read("code/notes.txt"), "mine");
+    // a file that is somebody's work stays
+    write("code/Makefile", "all:\n");
+    expect_problem("export " + model("simple_pendulum") + " --out code", "E0816");
+    EXPECT_EQ(read("code/Makefile"), "all:\n");
+    // in JSON: what was written; the other language; the folder's own name
+    const Outcome machine = call("export " + model("simple_pendulum") + " --to cpp --json", false);
+    EXPECT_EQ(machine.code, 0);
+    const auto json = nlohmann::json::parse(machine.out);
+    EXPECT_EQ(json["folder"], "simple_pendulum.export");
+    ASSERT_EQ(json["files"].size(), 4u);
+    for (const auto& file : json["files"])
+        EXPECT_EQ(read("simple_pendulum.export/" + file["name"].get<std::string>()).size(), file["bytes"].get<std::size_t>());
+    // problems of the model, of the folder, of the command line
+    expect_problem("export " + model("bouncing_ball") + " --out ball", "E0861");
+    EXPECT_FALSE(fs::exists(folder_ / "ball"));
+    expect_problem("export " + model("simple_pendulum") + " --out /dev/null/code", "E0801");
+    for (const char* wrong : {"export", "export a.appell --to rust", "export a.appell --formulation newton"})
+        EXPECT_EQ(call(wrong).code, 2) << wrong;
 }
 
 TEST_F(Cli, HelpVersionAndExplainAreGood) {
@@ -534,6 +563,23 @@ TEST_F(Cli, AStoppedRunIsResumedFromItsFiles) {
     EXPECT_EQ(again.code, 1);
     EXPECT_NE(again.out.find("E0824"), std::string::npos) << again.out;
     EXPECT_EQ(call("run --resume nowhere").code, 1);
+}
+
+// What a run with modes remembers is no part of its state: resumed, it is the same run from its start.
+TEST_F(Cli, AStoppedRunWithEventsIsMadeAgain) {
+    write("m.appell",
+          "system m\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nspring P O stiffness 4\nevent slow: x - 0.5 rising => report\n"
+          "run for 20000 s, every 0.05 s\n");
+    ASSERT_EQ(call("run m.appell --out whole").code, 0);
+    const std::string start =
+        "timeout --preserve-status -s TERM 0.15 '" + std::string(APPELL_BINARY_DIR) + "/appell' run m.appell --out part";
+    EXPECT_NE(std::system(("cd '" + folder_.string() + "' && " + start + " >said 2>&1").c_str()), 0);
+    ASSERT_EQ(nlohmann::json::parse(read("part/summary.json"))["reason"], "cancelled");
+    EXPECT_NE(read("said").find("from its start"), std::string::npos) << read("said");
+    EXPECT_LT(read("part/trajectory.csv").size(), read("whole/trajectory.csv").size());
+    EXPECT_EQ(call("run --resume part").code, 0);
+    EXPECT_EQ(read("part/trajectory.csv"), read("whole/trajectory.csv"));
+    EXPECT_FALSE(fs::exists(folder_ / "part/state.json"));
 }
 
 // A run that is killed leaves whole rows and a state that it is resumed from.

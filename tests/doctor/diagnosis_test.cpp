@@ -150,6 +150,15 @@ TEST(Power, WorklessOrNot) {
     EXPECT_FALSE(belt.diagnosis.power.energy_conserved);
     ASSERT_EQ(belt.diagnosis.power.reasons.size(), 1u);
     EXPECT_NE(belt.diagnosis.power.reasons[0].find("constraint c"), std::string::npos);
+    // the same belt with a speed that is measured against it: at rest on the belt, and carried along
+    const Diagnosed carried = diagnosed(
+        "system belt\nparam w = 2, k = 3\ncoord x = 0.1, y = 0.2\nspeed u = x' - w, v = y'\n"
+        "point P at O + x*N.x + y*N.y\nparticle P mass 1\nspring P O stiffness k length 0\n"
+        "constraint c: u = 0\n");
+    EXPECT_FALSE(carried.diagnosis.power.rows[0].workless);
+    EXPECT_EQ(to_text(carried.model.dynamics().graph(), carried.diagnosis.power.rows[0].per_multiplier), "w");
+    // T2 - T0 + V in q' is T + V, whatever the speeds are
+    for (const Conserved& c : carried.diagnosis.power.conserved) EXPECT_EQ(c.name.find("Jacobi"), std::string::npos) << c.name;
     // affine of degree two: p times the constant
     const Diagnosed speed = diagnosed(
         "system s\nparam V = 2, g = 9.81\ncoord x = 0.1, y = 0.2\n"

@@ -103,6 +103,14 @@ TEST(Implication, CheckSaysSo) {
     Derivation never = derive_text(k_two_points + "condition no: dot(vel(P1), vel(P1)) = -1\nimply no => speeds\n");
     ASSERT_TRUE(check(never).has_value());
     EXPECT_TRUE(never.diagnostics.has(Code::W1006));
+    Derivation vacuous = derive_text(k_two_points + "imply speeds => along except speeds\n");
+    const auto checked = check(vacuous);
+    ASSERT_TRUE(checked.has_value());
+    EXPECT_TRUE(vacuous.diagnostics.has(Code::W1006));
+}
+
+TEST(Implication, ExceptionsThatFollowFromThePremisesLeaveNothing) {
+    EXPECT_EQ(verdict("imply speeds => along except speeds").verdict, Verdict::vacuous);
 }
 
 }  // namespace

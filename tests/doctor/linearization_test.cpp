@@ -93,6 +93,23 @@ TEST(Linearization, SpringMassDamper) {
     EXPECT_LT(std::abs(mode[c.at("x'")] - s * mode[c.at("x")]), 1e-12);
 }
 
+// abs, and the root of a sum of squares, have no derivative at zero; their products with the velocity have, and it is zero
+TEST(Linearization, QuadraticDragAtRest) {
+    const std::string about =
+        "system drag\nparam m = 2, k = 8, c = 1.5\ncoord x = 0, y = 0\nparticle P mass m at O + x*N.x + y*N.y\n";
+    for (const char* law :
+         {"force on P = -k*x*N.x - k*y*N.y - c*mag(vel(P))*vel(P)\n", "force on P = (-k*x - c*abs(x')*x')*N.x - k*y*N.y\n"}) {
+        const Case c = good(about + law);
+        EXPECT_NEAR(c.a("x'", "x"), -4, k_round) << law;
+        EXPECT_NEAR(c.a("x'", "x'"), 0, k_round) << law;
+        EXPECT_NEAR(c.a("y'", "y"), -4, k_round) << law;
+        for (const auto& value : c.system().spectrum.eigenvalues) {
+            EXPECT_NEAR(value.value().real(), 0, k_round) << law;
+            EXPECT_NEAR(std::abs(value.value().imag()), 2, k_round) << law;
+        }
+    }
+}
+
 TEST(Linearization, AnEquilibriumIsFoundAndWhatMovedIsTold) {
     const Case c = good(k_oscillator, trim(TrimKind::equilibrium), {{"x", 0.3}, {"F", 4}});
     EXPECT_NEAR(c.value("x"), 0.5, k_round);
@@ -442,6 +459,7 @@ TEST(LinearizationRefuses, AMotionWhoseEquationsChange) {
 }
 
 TEST(LinearizationRefuses, Jumps) {
+    expect_code(Code::E1104, particle("force on P = -(3*(x - 1) + abs(x - 1))*N.x"), {}, "abs(");
     expect_code(Code::E1104, particle("force on P = -sign(x')*N.x"), {}, "sign(x')");
     expect_code(Code::E1104, particle("force on P = -max(x - 1, 0)*N.x"), {}, "max(");
 }

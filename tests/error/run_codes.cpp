@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/builder.hpp"
+#include "pipeline/export_code.hpp"
 #include "pipeline/print_equations.hpp"
 #include "report/files.hpp"
 #include "support/gallery_run.hpp"
@@ -165,6 +166,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0810, particle("gravity -g*N.y\nforce on P = sin(50*t)*N.x\nrun for 10 s")).run.max_steps = 10;
     out.back().keeps_rows = true;
     add(Code::N0812, particle("constraint c: x^2 + y^2 = 4"));
+    add(Code::W0825, particle("constraint c: (x - 0.8)^2 = 4"));
     add(Code::W0813, particle("constraint a: x' = 0\nconstraint b: 2*x' = 0"));
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;
@@ -204,6 +206,7 @@ const std::set<Code> k_elsewhere{
     Code::E0801,  // writing: WhatCanNotBeWritten below
     Code::E0811,  // cancelling: Cancelled below
     Code::E0816,  // the gallery command, tests/cli
+    Code::E0861,  // asked of `export`, below
     Code::E0821,  // derive: EvidenceThatAFormulationCanNotShow below
     Code::N0822,  // check: tests/truth/gallery_claims_test.cpp
     Code::E0824,  // resuming: tests/cross/resumed_run_test.cpp
@@ -412,6 +415,27 @@ TEST(BadRunMore, EvidenceThatAFormulationCanNotShow) {
     Derivation d = derive_text(particle("constraint c: x' = 2*y'\nconstraint d: y = 0 m"));
     EXPECT_FALSE(print_equations(d, {"ukp", "text", "c"}).has_value());
     EXPECT_TRUE(d.diagnostics.has(Code::E0821));
+}
+
+// asked of `export`: what makes several sets of equations is named, all of it, and so is what has no values
+TEST(BadRunMore, WhatCanNotBeExported) {
+    const auto said = [](const std::string& rest) {
+        Derivation d = derive_text(particle(rest));
+        EXPECT_TRUE(d.ok()) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(export_code(d, {}).has_value());
+        return render(d.diagnostics, d.sources);
+    };
+    const std::string contact = said("gravity -g*N.y\nconstraint floor: y >= 0");
+    EXPECT_NE(contact.find("E0861"), std::string::npos) << contact;
+    EXPECT_NE(contact.find("floor, a contact that opens and closes"), std::string::npos) << contact;
+    const std::string event = said("constraint rail: y = 0 m\nevent off: x - 2 m rising => drop rail");
+    EXPECT_NE(event.find("event off, which drops or enforces constraints"), std::string::npos) << event;
+    const std::string friction =
+        said("gravity -g*N.y\nconstraint table: y = 0 m\nnonideal table: friction on P = 0.3*abs(reaction(table))");
+    EXPECT_NE(friction.find("friction that sticks and slides"), std::string::npos) << friction;
+    const std::string opaque = said("function h(a)\nforce on P = h(x/(1 m))*(1 N)*N.x");
+    EXPECT_NE(opaque.find("E0706"), std::string::npos) << opaque;
+    EXPECT_NE(opaque.find("function h has no expression"), std::string::npos) << opaque;
 }
 
 // claims are judged by `check`

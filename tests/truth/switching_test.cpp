@@ -47,6 +47,26 @@ TEST(Switching, ABouncingBallMeetsItsSeries) {
     EXPECT_NEAR(tops[1], 2.25, 1e-11);
 }
 
+TEST(Switching, RowsAtEventsShowBothSidesOfAJump) {
+    RunOptions options;
+    options.until = 1.9;
+    options.every = 0.4;
+    options.at_events = true;
+    const TextRun r = run_text(gallery_text("bouncing_ball"), options);
+    // the impact twice, the top, which changes nothing, once
+    const std::vector<double> expected{0, 0.4, 0.8, 1, 1, 1.2, 1.5, 1.6, 1.9};
+    ASSERT_EQ(r.run.rows(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(r.run.t(i), expected[i], 1e-11) << i;
+    EXPECT_NEAR(r.at(3, "y'"), -10, 1e-9);
+    EXPECT_NEAR(r.at(4, "y'"), 5, 1e-9);
+    EXPECT_NEAR(r.at(6, "y'"), 0, 1e-9);
+    // the same rows without those at events
+    options.at_events = false;
+    const TextRun without = run_text(gallery_text("bouncing_ball"), options);
+    ASSERT_EQ(without.run.rows(), 6u);
+    EXPECT_EQ(without.at(4, "y"), r.at(7, "y"));
+}
+
 TEST(Switching, AnElasticBallKeepsItsEnergy) {
     RunOptions options;
     options.until = 20;

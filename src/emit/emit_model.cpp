@@ -1,0 +1,162 @@
+// The files of an export. The same text serves both languages: C has it as a header and a source with static functions behind a
+// prefix, C++ in one header with inline functions in a namespace.
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "emit/exported_model.hpp"
+#include "emit/identifiers.hpp"
+#include "emit/interface_text.hpp"
+#include "emit/model_body.hpp"
+#include "emit/runtime_text.hpp"
+
+namespace appell {
+
+namespace {
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+    return text;
+}
+
+// static functions and tables become inline ones
+std::string inline_text(const std::string& text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+        std::string line = text.substr(at, end - at);
+        if (line.starts_with("static ")) line.replace(0, 6, "inline");
+        out += line;
+        at = end;
+    }
+    return out;
+}
+
+class Emitting {
+public:
+    Emitting(const ExportedModel& model, const ExportOptions& options) : m_(model), options_(options) {
+        base_ = as_identifier(model.name);
+        if (std::isdigit(static_cast<unsigned char>(base_[0]))) base_ = "m" + base_;
+        file_ = base_ + "_model";  // no name of a file or a namespace of the standard library ends like this
+    }
+
+    std::vector<ExportedFile> c() const {
+        const ModelBody body = model_body(m_, options_, "");
+        std::string guard = base_ + "_h_included";
+        std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
+        const std::string header =
+            head("C99: this header, and " + file_ + ".c") +
+            fmt::format("#ifndef {0}\n#define {0}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n", guard) +
+            interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_declarations(m_) +
+            std::string(runtime_source("functions.h")) + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+        const std::string source = head("C99: the code behind " + file_ + ".h") +
+                                   fmt::format("#include \"{}.h\"\n\n#include <math.h>\n\n", file_) + table_text(m_, "") +
+                                   body.text;
+        return {{file_ + ".h", prefixed(header)},
+                {file_ + ".c", prefixed(source)},
+                {"driver.c", driver("driver.c", ".h")},
+                {"Makefile", makefile(true)},
+                {"README.txt", readme(body)}};
+    }
+
+    std::vector<ExportedFile> cpp() const {
+        const ModelBody body = model_body(m_, options_, "inline ");
+        const std::string header =
+            head("C++17: all there is, in one header") +
+            fmt::format("#pragma once\n\n#include <math.h>\n\n#include <array>\n#include <cstddef>\n\nnamespace {} {{\n\n",
+                        file_) +
+            interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_text(m_, "inline ") +
+            inline_text(functions_inline()) + inline_text(body.text) + "\n" + std::string(runtime_source("model_class.hpp")) +
+            fmt::format("\n}}  // namespace {}\n", file_);
+        return {{file_ + ".hpp", replaced(with_prefix(header, ""), "NAMESPACE", file_)},
+                {"driver.cpp", driver("driver.cpp", ".hpp")},
+                {"Makefile", makefile(false)},
+                {"README.txt", readme(body)}};
+    }
+
+private:
+    [[nodiscard]] std::string prefixed(const std::string& text) const { return with_prefix(text, base_ + "_"); }
+
+    // the declarations of the interface, with their comments
+    static std::string functions_inline() {
+        std::string text(runtime_source("functions.h"));
+        return replaced(replaced(text, "\nint MODEL_", "\ninline int MODEL_"), "\nvoid MODEL_", "\ninline void MODEL_") + "\n";
+    }
+
+    [[nodiscard]] std::string head(const std::string& what) const {
+        std::string out = fmt::format("/* {}{}\n", as_comment(m_.name), m_.title.empty() ? "" : ": " + as_comment(m_.title));
+        out +=
+            fmt::format("   {}. Exported by Appell {}, formulation {}; see README.txt. */\n", what, m_.version, m_.formulation);
+        return out;
+    }
+
+    [[nodiscard]] std::string driver(std::string_view name, const char* ending) const {
+        std::string text(runtime_source(name));
+        text = replaced(std::move(text), "MODEL_HEADER", file_ + ending);
+        text = replaced(std::move(text), "NAMESPACE", file_);
+        text = replaced(std::move(text), "PLAN_FROM", as_number(m_.from));
+        text = replaced(std::move(text), "PLAN_UNTIL", as_number(m_.until));
+        text = replaced(std::move(text), "PLAN_EVERY", as_number(m_.every));
+        text = replaced(std::move(text), "PLAN_RTOL", as_number(m_.rtol));
+        text = replaced(std::move(text), "PLAN_ATOL", as_number(m_.atol));
+        return head("A program that uses it") + prefixed(text);
+    }
+
+    [[nodiscard]] std::string made() const { return fmt::format("# Exported by Appell {}.\n", m_.version); }
+
+    // NOTE: no contraction, so that every compiler gives the results of `appell run` to the last bit
+    [[nodiscard]] std::string makefile(bool c) const {
+        if (c)
+            return fmt::format(
+                "{1}CC = cc\nCFLAGS = -std=c99 -O2 -ffp-contract=off -Wall -Wextra\n\ndriver: driver.o {0}.o\n\t$(CC) -o $@ "
+                "driver.o "
+                "{0}.o -lm\n\ndriver.o: driver.c {0}.h\n{0}.o: {0}.c {0}.h\n\nclean:\n\trm -f driver driver.o {0}.o\n",
+                file_, made());
+        return fmt::format(
+            "{1}CXX = c++\nCXXFLAGS = -std=c++17 -O2 -ffp-contract=off -Wall -Wextra\n\ndriver: driver.cpp {0}.hpp\n\t$(CXX) "
+            "$(CXXFLAGS) "
+            "-o $@ driver.cpp -lm\n\nclean:\n\trm -f driver\n",
+            file_, made());
+    }
+
+    [[nodiscard]] std::string readme(const ModelBody& body) const {
+        const bool c = options_.language == ExportLanguage::c;
+        const double bytes = 8.0 * static_cast<double>(body.work.numbers) + 4.0 * static_cast<double>(body.work.indices);
+        std::string out = fmt::format("{}{}\nExported by Appell {}, formulation {}.\n\n", m_.name,
+                                      m_.title.empty() ? "" : ": " + m_.title, m_.version, m_.formulation);
+        out += c ? fmt::format(
+                       "{0}.h    the interface: names, units, default values, functions\n{0}.c    the code, C99\ndriver.c   "
+                       "integrates it and prints a table: make && ./driver\n\n",
+                       file_)
+                 : fmt::format(
+                       "{0}.hpp  everything, C++17, in namespace {0}; begin with class Model\ndriver.cpp   integrates it and "
+                       "prints a table: make && ./driver\n\n",
+                       file_);
+        out +=
+            "Units are SI. Parameters are arguments of every call and can be changed between calls. There are no variables "
+            "outside\n"
+            "the workspace, nothing is allocated, and any number of threads can use the code, each with a workspace of its own";
+        out += fmt::format(" ({:.0f} bytes).\n", bytes);
+        out +=
+            "Results are those of `appell run` to the last bit where the same mathematical library is used and products and "
+            "sums\n"
+            "are not fused (-ffp-contract=off).\n";
+        for (const std::string& note : m_.notes) out += "\n" + note + "\n";
+        return out;
+    }
+
+    const ExportedModel& m_;
+    const ExportOptions& options_;
+    std::string base_, file_;
+};
+
+}  // namespace
+
+std::vector<ExportedFile> emit_model(const ExportedModel& model, const ExportOptions& options) {
+    const Emitting emitting(model, options);
+    return options.language == ExportLanguage::c ? emitting.c() : emitting.cpp();
+}
+
+}  // namespace appell

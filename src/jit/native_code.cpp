@@ -1,0 +1,345 @@
+#include "jit/native_code.hpp"
+
+#include <array>
+#include <bit>
+#include <limits>
+
+#include "expr/scalar_math.hpp"
+#include "jit/code_memory.hpp"
+#include "jit/segment_schedule.hpp"
+#include "jit/x86_64_assembler.hpp"
+
+namespace appell {
+
+namespace {
+
+constexpr int k_none = -1;
+constexpr std::uint32_t k_never = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t k_no_place = k_never;
+// memory is addressed by 31 bits of offset
+constexpr std::size_t k_most_doubles = std::size_t(1) << 27;
+
+// the interpreter's formulas as functions
+template <Op op>
+double called(double x, [[maybe_unused]] double y, [[maybe_unused]] double z) {
+    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, appell::atan2, std::atanh, std::cos, std::cosh,
+        std::exp, std::log, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
+#define APPELL_LEAF(Name)
+#define APPELL_STRUCTURE(Name, arity)
+#define APPELL_VECTOR(Name, arity)
+#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
+    if constexpr (op == Op::Name) return double(value);
+#include "expr/ops.def"
+#undef APPELL_LEAF
+#undef APPELL_STRUCTURE
+#undef APPELL_VECTOR
+#undef APPELL_OP
+}
+
+const void* function_of(Op op) {
+    using Function = double (*)(double, double, double);
+    Function found = nullptr;
+    switch (op) {
+#define APPELL_LEAF(Name)
+#define APPELL_STRUCTURE(Name, arity)
+#define APPELL_VECTOR(Name, arity)
+#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
+    case Op::Name:                                      \
+        found = called<Op::Name>;                       \
+        break;
+#include "expr/ops.def"
+#undef APPELL_LEAF
+#undef APPELL_STRUCTURE
+#undef APPELL_VECTOR
+#undef APPELL_OP
+        default: break;
+    }
+    return reinterpret_cast<const void*>(found);
+}
+
+// places of the constants, which stand before the code
+constexpr std::size_t k_sign_mask = 0, k_one = 16, k_code = 32;
+
+class SegmentCompiler {
+public:
+    SegmentCompiler(X86Assembler& out, const SegmentSchedule& schedule)
+        : out_(out), s_(schedule), next_use_(schedule.first_use.begin(), schedule.first_use.end() - 1) {
+        register_of_.assign(s_.values.size(), k_none);
+        spilled_.assign(s_.values.size(), k_no_place);
+        holds_.fill(k_nothing);
+    }
+
+    // how many doubles of scratch memory it takes
+    std::size_t run() {
+        out_.begin_function();
+        for (std::uint32_t place = 0; place < s_.order.size(); ++place) compute(place);
+        out_.end_function();
+        return scratch_;
+    }
+
+private:
+    using Memory = X86Assembler::Memory;
+    using Arithmetic = X86Assembler::Arithmetic;
+    static constexpr ValueId k_nothing = std::numeric_limits<ValueId>::max();
+
+    // ---- where values are
+
+    [[nodiscard]] bool in_slot(ValueId v) const { return s_.values[v].kept && (s_.values[v].op == Op::Constant || stored(v)); }
+    [[nodiscard]] bool stored(ValueId v) const { return spilled_[v] == k_in_slot; }
+    [[nodiscard]] bool in_memory(ValueId v) const { return spilled_[v] != k_no_place || s_.values[v].op == Op::Constant; }
+    [[nodiscard]] Memory memory_of(ValueId v) const {
+        if (in_slot(v)) return {X86Assembler::Base::slots, s_.values[v].slot};
+        return {X86Assembler::Base::scratch, spilled_[v]};
+    }
+    [[nodiscard]] std::uint32_t next_use(ValueId v) const {
+        return next_use_[v] < s_.first_use[v + 1] ? s_.uses[next_use_[v]] : k_never;
+    }
+
+    void hold(int reg, ValueId v) {
+        holds_[static_cast<std::size_t>(reg)] = v;
+        register_of_[v] = reg;
+    }
+    void release(int reg) {
+        ValueId& v = holds_[static_cast<std::size_t>(reg)];
+        if (v != k_nothing) register_of_[v] = k_none;
+        v = k_nothing;
+    }
+    void save(ValueId v) {
+        if (in_memory(v)) return;
+        if (free_scratch_.empty()) {
+            spilled_[v] = static_cast<std::uint32_t>(scratch_++);
+        } else {
+            spilled_[v] = free_scratch_.back();
+            free_scratch_.pop_back();
+        }
+        out_.store(memory_of(v), register_of_[v]);
+    }
+
+    // A register that is free, or else the one whose value is not needed for longest; `keep` are in use now.
+    int take_register(std::initializer_list<int> keep) {
+        int best = k_none;
+        std::uint32_t farthest = 0;
+        for (int reg = 0; reg < X86Assembler::k_registers; ++reg) {
+            const ValueId v = holds_[static_cast<std::size_t>(reg)];
+            bool kept = false;
+            for (const int other : keep) kept = kept || other == reg;
+            if (kept) continue;
+            if (v == k_nothing) return reg;
+            if (best == k_none || next_use(v) > farthest) {
+                best = reg;
+                farthest = next_use(v);
+            }
+        }
+        save(holds_[static_cast<std::size_t>(best)]);
+        release(best);
+        return best;
+    }
+    [[nodiscard]] int free_register() const {
+        for (int reg = 0; reg < X86Assembler::k_registers; ++reg)
+            if (holds_[static_cast<std::size_t>(reg)] == k_nothing) return reg;
+        return k_none;
+    }
+
+    void load_into(int reg, ValueId v) {
+        if (register_of_[v] == reg) return;
+        if (register_of_[v] != k_none)
+            out_.move(reg, register_of_[v]);
+        else
+            out_.load(reg, memory_of(v));
+    }
+    // a value that is needed again is better in a register, if there is one
+    void fetch(ValueId v) {
+        if (register_of_[v] != k_none || next_use(v) == k_never) return;
+        if (const int reg = free_register(); reg != k_none) {
+            out_.load(reg, memory_of(v));
+            hold(reg, v);
+        }
+    }
+    void arithmetic(Arithmetic op, int reg, ValueId v) {
+        if (register_of_[v] != k_none)
+            out_.arithmetic(op, reg, register_of_[v]);
+        else
+            out_.arithmetic(op, reg, memory_of(v));
+    }
+
+    // ---- instructions
+
+    // next uses from here on are those behind `place`
+    void pass(std::uint32_t place, const SegmentValue& value) {
+        for (std::uint8_t k = 0; k < value.arity; ++k) {
+            const ValueId v = value.operands[k];
+            while (next_use(v) <= place) ++next_use_[v];
+        }
+    }
+    // operands that are not needed any more leave their places
+    void leave(const SegmentValue& value) {
+        for (std::uint8_t k = 0; k < value.arity; ++k) {
+            const ValueId v = value.operands[k];
+            if (next_use(v) != k_never) continue;
+            if (register_of_[v] != k_none) release(register_of_[v]);
+            if (spilled_[v] != k_no_place && spilled_[v] != k_in_slot) {
+                free_scratch_.push_back(spilled_[v]);
+                spilled_[v] = k_no_place;
+            }
+        }
+    }
+
+    void compute(std::uint32_t place) {
+        const ValueId id = s_.order[place];
+        const SegmentValue& value = s_.values[id];
+        pass(place, value);
+        int reg = 0;
+        if (!is_inlined(value.op))
+            reg = call(value);
+        else if (value.op == Op::PowInt)
+            reg = power(value);
+        else if (value.arity == 2)
+            reg = binary(value);
+        else
+            reg = unary(value);
+        // what was in the register was saved, or is not needed any more
+        release(reg);
+        leave(value);
+        hold(reg, id);
+        if (value.kept) {
+            out_.store({X86Assembler::Base::slots, value.slot}, reg);
+            spilled_[id] = k_in_slot;
+        }
+        if (next_use(id) == k_never) release(reg);
+    }
+
+    // the register of an operand that may be overwritten, or k_none
+    [[nodiscard]] int last_of(ValueId v) const { return next_use(v) == k_never ? register_of_[v] : k_none; }
+
+    int binary(const SegmentValue& value) {
+        ValueId a = value.operands[0], b = value.operands[1];
+        const Arithmetic op = value.op == Op::Add   ? Arithmetic::add
+                              : value.op == Op::Sub ? Arithmetic::sub
+                              : value.op == Op::Mul ? Arithmetic::mul
+                                                    : Arithmetic::div;
+        const bool commutes = value.op == Op::Add || value.op == Op::Mul;
+        if (commutes && last_of(a) == k_none && (last_of(b) != k_none || register_of_[a] == k_none)) std::swap(a, b);
+        fetch(b);
+        int reg = last_of(a);
+        // overwriting a must leave b as it is
+        if (reg == k_none || (a != b && register_of_[b] == reg)) {
+            reg = take_register({register_of_[a], register_of_[b]});
+            load_into(reg, a);
+        }
+        if (a == b && register_of_[a] == k_none)
+            out_.arithmetic(op, reg, reg);
+        else
+            arithmetic(op, reg, b);
+        return reg;
+    }
+
+    int unary(const SegmentValue& value) {
+        const ValueId a = value.operands[0];
+        int reg = last_of(a);
+        if (reg == k_none) {
+            reg = take_register({register_of_[a]});
+            if (value.op == Op::Neg) load_into(reg, a);
+        }
+        if (value.op == Op::Neg)
+            out_.flip_sign(reg, k_sign_mask);
+        else
+            arithmetic(Arithmetic::sqrt, reg, a);
+        return reg;
+    }
+
+    // as int_power of scalar_math.hpp multiplies
+    int power(const SegmentValue& value) {
+        const ValueId a = value.operands[0];
+        const int n = value.exponent;
+        const int base = take_register({register_of_[a]});
+        if (n < 0) {
+            out_.load_constant(base, k_one);
+            arithmetic(Arithmetic::div, base, a);
+        } else {
+            load_into(base, a);
+        }
+        int result = k_none;
+        for (unsigned k = n < 0 ? 0u - static_cast<unsigned>(n) : static_cast<unsigned>(n); k != 0; k >>= 1) {
+            if ((k & 1u) != 0 && k == 1) {  // the last factor
+                if (result == k_none) return base;
+                out_.arithmetic(Arithmetic::mul, result, base);
+                return result;
+            }
+            if ((k & 1u) != 0) {
+                if (result == k_none) {
+                    result = take_register({register_of_[a], base});
+                    out_.move(result, base);
+                } else {
+                    out_.arithmetic(Arithmetic::mul, result, base);
+                }
+            }
+            out_.arithmetic(Arithmetic::mul, base, base);
+        }
+        out_.load_constant(base, k_one);  // x^0
+        return base;
+    }
+
+    int call(const SegmentValue& value) {
+        for (int reg = 0; reg < X86Assembler::k_registers; ++reg) {
+            const ValueId v = holds_[static_cast<std::size_t>(reg)];
+            if (v == k_nothing) continue;
+            bool argument = false;
+            for (std::uint8_t k = 0; k < value.arity; ++k) argument = argument || value.operands[k] == v;
+            // several arguments come from memory, so that none is overwritten by the others
+            if (next_use(v) != k_never || (argument && value.arity > 1)) save(v);
+        }
+        if (value.arity == 1)
+            load_into(0, value.operands[0]);
+        else
+            for (std::uint8_t k = 0; k < value.arity; ++k) out_.load(k, memory_of(value.operands[k]));
+        out_.call(function_of(value.op));
+        for (int reg = 0; reg < X86Assembler::k_registers; ++reg) release(reg);
+        return 0;
+    }
+
+    static constexpr std::uint32_t k_in_slot = k_no_place - 1;
+
+    X86Assembler& out_;
+    const SegmentSchedule& s_;
+    std::vector<std::uint32_t> next_use_;  // by value, into uses
+    std::vector<int> register_of_;
+    std::vector<std::uint32_t> spilled_;  // by value: where in the scratch memory, k_in_slot, or nowhere
+    std::array<ValueId, X86Assembler::k_registers> holds_{};
+    std::vector<std::uint32_t> free_scratch_;
+    std::size_t scratch_ = 0;
+};
+
+}  // namespace
+
+void add_native_code([[maybe_unused]] Program& program) {
+#if defined(__x86_64__) && defined(__unix__)
+    if (program.instructions.empty() || program.slots > k_most_doubles) return;
+    X86Assembler out;
+    out.number(std::bit_cast<std::uint64_t>(-0.0), 8);
+    out.number(0, 8);
+    out.number(std::bit_cast<std::uint64_t>(1.0), 8);
+    out.align(k_code);
+    std::vector<std::size_t> entries;
+    std::size_t scratch = 0;
+    SegmentSchedule schedule;
+    for (const Segment& segment : program.segments) {
+        const bool possible = schedule_segment(program, segment, schedule);
+        out.align(16);
+        entries.push_back(possible ? out.size() : 0);
+        if (possible) scratch = std::max(scratch, SegmentCompiler(out, schedule).run());
+    }
+    if (scratch > k_most_doubles || out.size() > std::numeric_limits<std::int32_t>::max()) return;
+    const std::shared_ptr<const std::uint8_t> memory = executable_copy(out.code());
+    if (!memory) return;
+    auto native = std::make_shared<NativeCode>();
+    for (const std::size_t entry : entries)
+        native->segments.push_back(
+            entry == 0 ? nullptr : reinterpret_cast<NativeCode::Function>(const_cast<std::uint8_t*>(memory.get() + entry)));
+    native->scratch = scratch;
+    native->bytes = out.size();
+    native->memory = memory;
+    program.native = std::move(native);
+#endif
+}
+
+}  // namespace appell

@@ -1,0 +1,90 @@
+// The few instructions of x86-64 that straight-line arithmetic on doubles needs, encoded into a byte buffer. SSE2 only, which
+// every x86-64 processor has, and no fused operations: results are those of the interpreter to the last bit. Encodings: Intel 64
+// and IA-32 Architectures Software Developer's Manual, volume 2.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace appell {
+
+class X86Assembler {
+public:
+    enum class Base : std::uint8_t { slots = 3, scratch = 5 };  // rbx, rbp: kept by the functions that are called
+    struct Memory {
+        Base base;
+        std::uint32_t index;  // of a double
+    };
+    // scalar operations  xmm = xmm op xmm/m64
+    enum class Arithmetic : std::uint8_t { add = 0x58, mul = 0x59, sub = 0x5c, div = 0x5e, sqrt = 0x51 };
+    static constexpr int k_registers = 16;
+
+    // rdi: the slots, rsi: the scratch memory
+    void begin_function() {
+        bytes({0xf3, 0x0f, 0x1e, 0xfa});              // endbr64
+        bytes({0x53, 0x55, 0x48, 0x83, 0xec, 0x08});  // push rbx; push rbp; sub rsp, 8: calls want the stack at a multiple of 16
+        bytes({0x48, 0x89, 0xfb, 0x48, 0x89, 0xf5});  // mov rbx, rdi; mov rbp, rsi
+    }
+    void end_function() { bytes({0x48, 0x83, 0xc4, 0x08, 0x5d, 0x5b, 0xc3}); }
+
+    void load(int to, Memory from) { with_memory(0xf2, 0x10, to, from); }
+    void store(Memory to, int from) { with_memory(0xf2, 0x11, from, to); }
+    void move(int to, int from) { with_register(0x66, 0x28, to, from); }
+    void arithmetic(Arithmetic op, int to, int from) { with_register(0xf2, static_cast<std::uint8_t>(op), to, from); }
+    void arithmetic(Arithmetic op, int to, Memory from) { with_memory(0xf2, static_cast<std::uint8_t>(op), to, from); }
+    // constants beside the code, at a distance from the beginning of the buffer
+    void load_constant(int to, std::size_t place) { with_place(0xf2, 0x10, to, place); }
+    void flip_sign(int to, std::size_t mask_place) { with_place(0x66, 0x57, to, mask_place); }  // xorpd with 16 bytes
+
+    void call(const void* function) {
+        bytes({0x48, 0xb8});  // mov rax, imm64
+        const auto address = reinterpret_cast<std::uintptr_t>(function);
+        number(static_cast<std::uint64_t>(address), 8);
+        bytes({0xff, 0xd0});  // call rax
+    }
+
+    void number(std::uint64_t value, int size) {
+        for (int i = 0; i < size; ++i) code_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+    void align(std::size_t to) {
+        while (code_.size() % to != 0) code_.push_back(0xcc);
+    }
+    [[nodiscard]] std::size_t size() const { return code_.size(); }
+    [[nodiscard]] const std::vector<std::uint8_t>& code() const { return code_; }
+
+private:
+    void bytes(std::initializer_list<std::uint8_t> list) { code_.insert(code_.end(), list); }
+
+    // prefix, REX where a register beyond the eighth takes part, 0F, opcode
+    void opcode(std::uint8_t prefix, std::uint8_t op, int reg, int rm) {
+        code_.push_back(prefix);
+        const int rex = (reg >= 8 ? 4 : 0) | (rm >= 8 ? 1 : 0);
+        if (rex != 0) code_.push_back(static_cast<std::uint8_t>(0x40 | rex));
+        bytes({0x0f, op});
+    }
+    static std::uint8_t modrm(int mod, int reg, int rm) {
+        return static_cast<std::uint8_t>(mod << 6 | (reg & 7) << 3 | (rm & 7));
+    }
+
+    void with_register(std::uint8_t prefix, std::uint8_t op, int reg, int rm) {
+        opcode(prefix, op, reg, rm);
+        code_.push_back(modrm(3, reg, rm));
+    }
+    void with_memory(std::uint8_t prefix, std::uint8_t op, int reg, Memory memory) {
+        opcode(prefix, op, reg, 0);
+        const std::uint64_t offset = 8 * std::uint64_t(memory.index);
+        const bool near = offset < 128;
+        code_.push_back(modrm(near ? 1 : 2, reg, static_cast<int>(memory.base)));
+        number(offset, near ? 1 : 4);
+    }
+    void with_place(std::uint8_t prefix, std::uint8_t op, int reg, std::size_t place) {
+        opcode(prefix, op, reg, 0);
+        code_.push_back(modrm(0, reg, 5));  // [rip + disp32], from the end of the instruction
+        number(static_cast<std::uint64_t>(place) - (code_.size() + 4), 4);
+    }
+
+    std::vector<std::uint8_t> code_;
+};
+
+}  // namespace appell
