@@ -330,10 +330,13 @@ double row_spacing(const std::string& text) {
     return every;
 }
 
-// the command line as one may type it again
+// The command line as one may type it again. Where the results went is no part of the run: the same run gives the same report.
 std::string command_text(const std::vector<std::string>& arguments) {
     std::string out = "appell";
-    for (const std::string& argument : arguments) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
+        if (argument == "--out") ++i;
+        if (argument.starts_with("--out")) continue;
         const bool plain = !argument.empty() && argument.find_first_not_of(
                                                     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                                     "0123456789_-+=./,:@%") == std::string::npos;

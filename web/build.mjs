@@ -3,6 +3,7 @@
 //   node build.mjs --check  fails if dist/ is not what the sources give
 import { build } from "esbuild";
 import { readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -53,20 +54,27 @@ const result = await build({
   logLevel: "warning",
 });
 
-let different = 0;
-for (const file of result.outputFiles) {
-  const name = path.relative(here, file.path);
+const files = result.outputFiles.map((file) => ({
+  path: file.path,
   // the end of a script element must not stand in a script, nor the end of a style element in a style
-  const text = file.text.replace(/<\/(script|style)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
+  text: file.text.replace(/<\/(script|style)/gi, "<\\/$1").replace(/<!--/g, "<\\!--"),
+}));
+// the page allows this script alone, by its hash
+const script = files.find((file) => file.path.endsWith(".js"));
+files.push({ path: path.join(here, "dist/report.hash"), text: `sha256-${createHash("sha256").update(script.text).digest("base64")}` });
+
+let different = 0;
+for (const { path: target, text } of files) {
+  const name = path.relative(here, target);
   if (check) {
-    const committed = await readFile(file.path, "utf8").catch(() => "");
+    const committed = await readFile(target, "utf8").catch(() => "");
     if (committed !== text) {
       console.error(`${name} is not what web/src and the pinned packages give: run \`npm run build\` in web/`);
       different++;
     }
   } else {
-    await writeFile(file.path, text);
-    console.log(`${name}  ${Math.round(text.length / 1024)} KiB`);
+    await writeFile(target, text);
+    console.log(`${name}  ${Math.ceil(text.length / 1024)} KiB`);
   }
 }
 process.exit(different ? 1 : 0);

@@ -6,6 +6,7 @@
 namespace appell {
 
 extern const std::string_view k_report_script;
+extern const std::string_view k_report_script_hash;  // as a Content-Security-Policy names it
 extern const std::string_view k_report_style;
 
 }  // namespace appell

@@ -259,6 +259,8 @@ std::vector<std::string> leading_comment(std::string_view text) {
     return out;
 }
 
+// The page's policy lets nothing be loaded and no script run but the bundle: what a model says stays text even if it should
+// escape from where it stands.
 std::string report_html(const ReportContent& c) {
     const Model& m = *c.model;
     struct Part {
@@ -279,8 +281,11 @@ std::string report_html(const ReportContent& c) {
         "<!DOCTYPE html>\n<html lang=\"en\" class=\"plain\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light "
         "dark\">\n"
-        "<meta name=\"generator\" content=\"Appell {}\">\n<title>{}</title>\n<style>",
-        html_text(c.version), html_text(m.title.empty() ? m.name : m.title));
+        "<meta name=\"generator\" content=\"Appell {}\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src '{}'; "
+        "style-src 'unsafe-inline'; font-src data:; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
+        "<title>{}</title>\n<style>",
+        html_text(c.version), k_report_script_hash, html_text(m.title.empty() ? m.name : m.title));
     out += k_report_style;
     out += "</style>\n</head>\n<body>\n<nav>" + links + "</nav>\n<main>\n" + header(c) + body;
     out += fmt::format("</main>\n<footer class=\"quiet\">Made by Appell {}. The page stands alone: it loads nothing.</footer>\n",

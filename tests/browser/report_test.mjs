@@ -8,8 +8,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const gallery = path.join(path.dirname(fileURLToPath(import.meta.url)), "../../gallery");
 const [appell, ...named] = process.argv.slice(2);
@@ -47,10 +46,13 @@ async function open(file, options, check) {
   return page;
 }
 
+// a page without the report's policy, to look at pictures
+const looker = await browser.newPage();
+
 // different colours in a picture of the canvas: an empty one has a single colour
 async function colours(page, selector) {
   const png = await page.locator(selector).screenshot();
-  return page.evaluate(async (encoded) => {
+  return looker.evaluate(async (encoded) => {
     const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${encoded}`)).blob());
     const canvas = new OffscreenCanvas(image.width, image.height);
     const g = canvas.getContext("2d");

@@ -156,6 +156,23 @@ TEST_F(Cli, EveryGalleryModelChecksDerivesAndRuns) {
     }
 }
 
+TEST_F(Cli, ARunLeavesAReportUnlessToldNotTo) {
+    const Outcome first = call("run " + model("simple_pendulum") + " --until 1 --out a");
+    ASSERT_EQ(first.code, 0) << first.out;
+    EXPECT_NE(first.out.find("report.html"), std::string::npos) << first.out;
+    const std::string page = read("a/report.html");
+    EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+    EXPECT_NE(page.find("--until 1"), std::string::npos);
+    // the same run gives the same page, wherever it goes
+    ASSERT_EQ(call("run " + model("simple_pendulum") + " --until 1 --out b").code, 0);
+    EXPECT_EQ(page, read("b/report.html"));
+    // one that is there would be taken for that of the new run
+    const Outcome second = call("run " + model("simple_pendulum") + " --until 2 --no-report --out a");
+    ASSERT_EQ(second.code, 0) << second.out;
+    EXPECT_FALSE(fs::exists(folder_ / "a/report.html"));
+    EXPECT_EQ(second.out.find("report.html"), std::string::npos) << second.out;
+}
+
 TEST_F(Cli, DerivePrintsEveryFormulationInEveryFormat) {
     const std::vector<std::string> formulations{"multipliers", "minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"};
     for (const std::string& formulation : formulations) {

@@ -1,6 +1,6 @@
 // Constraint forces as arrows at their points, torques as arrows with two heads at the centres of their bodies. One scale for all
 // forces and one for all torques: the longest, but for rare peaks, takes a fixed part of the scene.
-import { ConeGeometry, CylinderGeometry, Group, Mesh, MeshLambertMaterial, Quaternion, Vector3 } from "three";
+import { ConeGeometry, CylinderGeometry, Group, Mesh, MeshBasicMaterial, MeshLambertMaterial, Quaternion, Vector3 } from "three";
 import { colour } from "./theme.js";
 import { VectorTrack } from "./tracks.js";
 
@@ -20,14 +20,20 @@ function largeValue(tracks, frames) {
 }
 
 class Arrow {
-  constructor(size, heads, material) {
+  constructor(size, heads, { solid, ghost }) {
     this.group = new Group();
     this.radius = 0.0065 * size;
     this.head = 0.045 * size;
-    this.shaft = new Mesh(new CylinderGeometry(1, 1, 1, 14).translate(0, 0.5, 0), material);
+    this.shaft = new Mesh(new CylinderGeometry(1, 1, 1, 14).translate(0, 0.5, 0), solid);
     this.heads = [];
-    for (let i = 0; i < heads; i++) this.heads.push(new Mesh(new ConeGeometry(1, 1, 20).translate(0, -0.5, 0), material));
+    for (let i = 0; i < heads; i++) this.heads.push(new Mesh(new ConeGeometry(1, 1, 20).translate(0, -0.5, 0), solid));
     this.group.add(this.shaft, ...this.heads);
+    // what is behind a body shows through it
+    for (const mesh of [this.shaft, ...this.heads]) {
+      const through = new Mesh(mesh.geometry, ghost);
+      through.renderOrder = 10;
+      mesh.add(through);
+    }
     this.turn = new Quaternion();
   }
 
@@ -50,7 +56,11 @@ class Arrow {
 export class Arrows {
   constructor(scene, points, size, frames) {
     this.group = new Group();
-    this.materials = { force: new MeshLambertMaterial(), torque: new MeshLambertMaterial() };
+    const pair = () => ({
+      solid: new MeshLambertMaterial(),
+      ghost: new MeshBasicMaterial({ transparent: true, opacity: 0.28, depthTest: false, depthWrite: false }),
+    });
+    this.materials = { force: pair(), torque: pair() };
     this.magnification = 1;
     this.list = scene.arrows.map((raw) => {
       const arrow = new Arrow(size, raw.torque ? 2 : 1, raw.torque ? this.materials.torque : this.materials.force);
@@ -68,10 +78,24 @@ export class Arrows {
     this.value = new Vector3();
   }
 
+  // where arrows end in some of the frames, rare peaks cut off
+  tips(frames, longest) {
+    const out = [];
+    const step = Math.max(1, Math.floor(frames / 40));
+    for (const a of this.list)
+      for (let i = 0; i < frames; i += step) {
+        const tip = a.track.frame(i, new Vector3()).multiplyScalar(this.scales[a.torque ? "torque" : "force"]).clampLength(0, longest);
+        tip.add(a.point.track.frame(i, this.from));
+        if (Number.isFinite(tip.x + tip.y + tip.z)) out.push({ at: tip, radius: 0 });
+      }
+    return out;
+  }
+
   paint() {
-    for (const [kind, material] of Object.entries(this.materials)) {
-      material.color.set(colour(kind));
-      material.emissive.set(colour(kind)).multiplyScalar(0.25);
+    for (const [kind, { solid, ghost }] of Object.entries(this.materials)) {
+      solid.color.set(colour(kind));
+      solid.emissive.set(colour(kind)).multiplyScalar(0.25);
+      ghost.color.set(colour(kind));
     }
   }
 

@@ -52,6 +52,7 @@ class Stage {
     this.populate();
     this.arrows = new Arrows(this.raw, this.points, this.size, this.frames);
     this.scene.add(this.arrows.group);
+    this.around.samples.push(...this.arrows.tips(this.frames, 0.35 * this.size));
     this.look();
     this.following = this.far;
     this.resize();
@@ -105,7 +106,14 @@ class Stage {
       this.named.push({ name: point.name, track: point.track, minor: !particle });
     });
     const [from, to] = [new Vector3(), new Vector3()];
+    const now = { i: 0, part: 0 };
+    const inside = (link) =>
+      this.bodies.some((body) => {
+        if (link.kind !== "rod" || (link.from !== body.center && link.to !== body.center)) return false;
+        return this.points[link.from].track.at(now, from).distanceTo(this.points[link.to].track.at(now, to)) < 1.02 * body.radius;
+      });
     for (const link of this.raw.links) {
+      if (inside(link)) continue;
       const object =
         link.kind === "spring" ? this.shapes.coil(0.02 * this.size) : this.shapes.rod((link.kind === "damper" ? 0.007 : 0.0045) * this.size, "link-line");
       this.scene.add(object);
@@ -163,16 +171,24 @@ class Stage {
     const side = a.up.clone().cross(eye).normalize();
     const above = eye.clone().cross(side);
     let distance = height / tangent;
+    const middle = a.center.clone();
     if (!this.far) {
-      const corner = new Vector3();
-      for (let i = 0; i < 8; i++) {
-        corner.set(i & 1 ? a.high.x : a.low.x, i & 2 ? a.high.y : a.low.y, i & 4 ? a.high.z : a.low.z).sub(a.center);
-        const out = Math.max(Math.abs(corner.dot(above)), Math.abs(corner.dot(side)) / this.camera.aspect) + 0.05 * a.size;
-        distance = Math.max(distance, out / tangent + corner.dot(eye));
+      // the middle of what is seen, not of the box around it
+      for (const axis of [side, above]) {
+        const along = a.samples.map(({ at }) => at.dot(axis));
+        const least = Math.min(...along.map((v, i) => v - a.samples[i].radius));
+        const most = Math.max(...along.map((v, i) => v + a.samples[i].radius));
+        middle.addScaledVector(axis, (least + most) / 2 - middle.dot(axis));
       }
-      distance *= 1.12;
+      const from = new Vector3();
+      for (const { at, radius } of a.samples) {
+        from.copy(at).sub(middle);
+        const out = Math.max(Math.abs(from.dot(above)), Math.abs(from.dot(side)) / this.camera.aspect) + radius + 0.04 * a.size;
+        distance = Math.max(distance, out / tangent + from.dot(eye));
+      }
+      distance *= 1.1;
     }
-    this.controls.target.copy(this.far ? this.focus() : a.center);
+    this.controls.target.copy(this.far ? this.focus() : middle);
     this.camera.position.copy(this.controls.target).addScaledVector(eye, distance);
     this.controls.minDistance = distance / 60;
     this.controls.maxDistance = distance * 8;

@@ -56,10 +56,13 @@ export class Surroundings {
     const high = new Vector3(-Infinity, -Infinity, -Infinity);
     const p = new Vector3();
     const size = new Vector3();
+    this.samples = []; // of where things are, for the view to hold
+    const step = Math.max(1, Math.floor(frames / 150));
     const include = (track, radius) => {
       for (let i = 0; i < (track.constant ? 1 : frames); i++) {
         track.frame(i, p);
         if (!Number.isFinite(p.x + p.y + p.z)) continue;
+        if (i % step === 0 || i === frames - 1) this.samples.push({ at: p.clone(), radius });
         size.setScalar(radius);
         low.min(p.clone().sub(size));
         high.max(p.clone().add(size));
@@ -73,6 +76,7 @@ export class Surroundings {
     if (!Number.isFinite(low.x)) {
       low.set(-1, -1, -1);
       high.set(1, 1, 1);
+      this.samples.push({ at: low.clone(), radius: 0 }, { at: high.clone(), radius: 0 });
     }
     this.low = low;
     this.high = high;

@@ -90,6 +90,7 @@ TEST(ReportPage, ThePageLoadsNothing) {
     EXPECT_EQ(count(page.own, "href=\""), count(page.own, "href=\"#"));
     EXPECT_EQ(count(k_report_style, "url("), count(k_report_style, "url(data:"));
     EXPECT_EQ(count(k_report_style, "@import"), 0u);
+    EXPECT_NE(page.own.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
     for (const char* ending : {"</script", "<!--"}) EXPECT_EQ(count(k_report_script, ending), 0u) << ending;
     EXPECT_EQ(count(k_report_style, "</style"), 0u);
 }
