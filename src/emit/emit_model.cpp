@@ -106,7 +106,7 @@ private:
 
     [[nodiscard]] std::string made() const { return fmt::format("# Exported by Appell {}.\n", m_.version); }
 
-    // NOTE: no contraction, so that every compiler gives the results of `appell run` to the last bit
+    // NOTE: no contraction, so that every compiler gives the interpreter's results to the last bit
     [[nodiscard]] std::string makefile(bool c) const {
         if (c)
             return fmt::format(
@@ -140,9 +140,9 @@ private:
             "the workspace, nothing is allocated, and any number of threads can use the code, each with a workspace of its own";
         out += fmt::format(" ({:.0f} bytes).\n", bytes);
         out +=
-            "Results are those of `appell run` to the last bit where the same mathematical library is used and products and "
-            "sums\n"
-            "are not fused (-ffp-contract=off).\n";
+            "The functions give the numbers that Appell itself computes with, to the last bit, where the same mathematical "
+            "library is\n"
+            "used and products and sums are not fused (-ffp-contract=off).\n";
         for (const std::string& note : m_.notes) out += "\n" + note + "\n";
         return out;
     }
