@@ -19,7 +19,7 @@ if (!appell) {
 const models = named.length
   ? named
   : ["perpendicular_pucks", "rolling_disk", "appell_hamel_nonlinear", "double_pendulum", "free_body", "bouncing_ball",
-     "vibrating_incline_regimes", "rough_ring", "parallel_three", "block_on_vibrating_table"];
+     "vibrating_incline_regimes", "rough_ring", "parallel_three", "block_on_vibrating_table", "bricard"];
 const shots = process.env.SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 
@@ -85,7 +85,8 @@ async function scripted(file, model, options, name, check) {
   const after = await colours(page, ".view");
   check(before.picture !== after.picture, "the animation does not move with the slider");
   const arrows = await page.locator(".arrows label").count();
-  check(arrows === Math.min(24, data.scene.arrows.length), `${arrows} arrows are listed, the data has ${data.scene.arrows.length}`);
+  const expected = data.scene.arrows.filter((a) => !(Array.isArray(a.v) && a.v.every((c) => c === 0))).length;
+  check(arrows === Math.min(24, expected), `${arrows} arrows are listed, the data has ${expected}`);
   const acting = await page.evaluate(() => [...document.querySelectorAll(".arrows .size")].some((s) => parseFloat(s.textContent) !== 0));
   if (arrows && !model.includes("ball")) check(acting, "no arrow has any size");
 
@@ -114,21 +115,28 @@ async function scripted(file, model, options, name, check) {
     const index = data.plots.findIndex((plot) => plot.kind === kind);
     if (index < 0) continue;
     const name = page.locator(`[data-plot="${index}"] .u-legend .u-series`).nth(kind === "time" ? 1 : 0).locator("th");
+    // of long lists some curves are off at first
+    const off = async () => page.locator(`[data-plot="${index}"] .u-legend .u-off`).count();
+    const first = await off();
     await name.click();
-    check((await page.locator(".u-legend .u-off").count()) === 1, `a curve of plot ${index} can not be switched off`);
+    check((await off()) === first + 1, `a curve of plot ${index} can not be switched off`);
     await name.click();
-    check((await page.locator(".u-legend .u-off").count()) === 0, `a curve of plot ${index} can not be switched on`);
+    check((await off()) === first, `a curve of plot ${index} can not be switched on`);
   }
 
   await page.locator("#equations").scrollIntoViewIfNeeded();
   await page.waitForTimeout(500);
-  check((await page.locator("#equations .katex").count()) > 0, "no formula is typeset");
+  // of a large model the page has no equations, and says so
+  const printed = (await page.locator("#equations .tex").count()) > 0;
+  if (printed) check((await page.locator("#equations .katex").count()) > 0, "no formula is typeset");
+  else check((await page.locator("#equations").innerText()).includes("appell derive"), "neither equations nor how to get them");
   const closed = page.locator("#equations details:not([open]) summary").first();
   if (await closed.count()) {
     await closed.click();
     await closed.scrollIntoViewIfNeeded();
-    await page.waitForTimeout(400);
-    check((await page.locator("#equations details[open]").nth(1).locator(".katex").count()) > 0, "another formulation is not typeset");
+    const formula = page.locator("#equations details[open]").nth(1).locator(".katex").first();
+    const typeset = await formula.waitFor({ state: "attached", timeout: 15000 }).then(() => true, () => false);
+    check(typeset, "another formulation is not typeset");
   }
   const selected = await page.evaluate(() => {
     getSelection().selectAllChildren(document.querySelector("h1"));
@@ -156,7 +164,8 @@ async function unscripted(file, check) {
   for (const part of ["Constraints", "Equations", "Run", "Model", "energy balance", "system "])
     check(text.includes(part), `without scripts there is no "${part}"`);
   check(!(await page.locator(".scripted").first().isVisible()), "what needs scripts is shown without them");
-  check((await page.locator("#equations .tex").first().innerText()).length > 0, "formulas have no text without scripts");
+  for (const formula of (await page.locator("#equations .tex").all()).slice(0, 3))
+    check((await formula.textContent()).length > 0, "formulas have no text without scripts");
   await page.context().close();
 }
 
@@ -171,7 +180,11 @@ for (const model of models) {
   const file = path.join(out, "report.html");
   const seconds = (Date.now() - begin) / 1000;
   const found = problems.length;
-  const check = (holds, what) => { if (!holds) problems.push(`${model}: ${what}`); };
+  const check = (holds, what) => {
+    if (holds) return;
+    problems.push(`${model}: ${what}`);
+    console.error(problems[problems.length - 1]);
+  };
   const size = statSync(file).size;
   check(size < 3e6, `the report has ${size} bytes`);
   check(readFileSync(file, "utf8").startsWith("<!DOCTYPE html>"), "no HTML");
@@ -187,5 +200,4 @@ for (const model of models) {
 }
 await browser.close();
 rmSync(folder, { recursive: true, force: true });
-for (const problem of problems) console.error(problem);
 process.exit(problems.length ? 1 : 0);

@@ -65,7 +65,10 @@ export class Arrows {
     this.list = scene.arrows.map((raw) => {
       const arrow = new Arrow(size, raw.torque ? 2 : 1, raw.torque ? this.materials.torque : this.materials.force);
       this.group.add(arrow.group);
-      return { ...raw, track: new VectorTrack(raw.v), point: points[raw.at], arrow, shown: true, now: 0 };
+      const track = new VectorTrack(raw.v);
+      // a component that never acts, as across the plane of a flat linkage, is not worth a line
+      const idle = track.constant && track.values.every((v) => v === 0);
+      return { ...raw, track, point: points[raw.at], arrow, idle, shown: true, now: 0 };
     });
     const tracks = (torque) => this.list.filter((a) => a.torque === torque).map((a) => a.track);
     const scale = (torque) => {

@@ -80,12 +80,12 @@ export function switches(list) {
   return row;
 }
 
-// every arrow with its size now; a long list is cut
+// every arrow that ever acts, with its size now; a long list is cut
 export function arrowList(arrows, changed) {
   const most = 24;
   const list = element("div", { className: "arrows" });
   const sizes = [];
-  for (const arrow of arrows.list.slice(0, most)) {
+  for (const arrow of arrows.list.filter((a) => !a.idle).slice(0, most)) {
     const box = element("input", { type: "checkbox", checked: true });
     box.addEventListener("change", () => {
       arrow.shown = box.checked;
