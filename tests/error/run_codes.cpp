@@ -431,7 +431,7 @@ TEST(BadRunMore, WhatCanNotBeExported) {
     const std::string event = said("constraint rail: y = 0 m\nevent off: x - 2 m rising => drop rail");
     EXPECT_NE(event.find("event off, which drops or enforces constraints"), std::string::npos) << event;
     const std::string friction =
-        said("gravity -g*N.y\nconstraint table: y = 0 m\nnonideal table: friction on P = 0.3*abs(reaction(table))");
+        said("gravity -g*N.y\nconstraint table: dot(pos(P), N.y) = 0\nnonideal table: friction on P = 0.3*abs(reaction(table))");
     EXPECT_NE(friction.find("friction that sticks and slides"), std::string::npos) << friction;
     const std::string opaque = said("function h(a) opaque\nforce on P = h(x/(1 m))*(1 N)*N.x");
     EXPECT_NE(opaque.find("E0706"), std::string::npos) << opaque;
