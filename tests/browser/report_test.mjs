@@ -133,8 +133,9 @@ async function scripted(file, model, options, name, check) {
   const closed = page.locator("#equations details:not([open]) summary").first();
   if (await closed.count()) {
     await closed.click();
-    await closed.scrollIntoViewIfNeeded();
-    const formula = page.locator("#equations details[open]").nth(1).locator(".katex").first();
+    const opened = page.locator("#equations details[open]").nth(1);
+    await opened.locator("summary").scrollIntoViewIfNeeded(); // formulas are typeset when they come near the screen
+    const formula = opened.locator(".katex").first();
     const typeset = await formula.waitFor({ state: "attached", timeout: 15000 }).then(() => true, () => false);
     check(typeset, "another formulation is not typeset");
   }
