@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "expr/scalar_math.hpp"
+#include "expr/evaluate.hpp"
 #include "jit/code_memory.hpp"
 #include "jit/segment_schedule.hpp"
 #include "jit/x86_64_assembler.hpp"
@@ -21,19 +21,8 @@ constexpr std::size_t k_most_doubles = std::size_t(1) << 27;
 
 // the interpreter's formulas as functions
 template <Op op>
-double called(double x, [[maybe_unused]] double y, [[maybe_unused]] double z) {
-    using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, appell::atan2, std::atanh, std::cos, std::cosh,
-        std::exp, std::log, std::pow, std::sin, std::sinh, std::sqrt, std::tan, std::tanh;
-#define APPELL_LEAF(Name)
-#define APPELL_STRUCTURE(Name, arity)
-#define APPELL_VECTOR(Name, arity)
-#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
-    if constexpr (op == Op::Name) return double(value);
-#include "expr/ops.def"
-#undef APPELL_LEAF
-#undef APPELL_STRUCTURE
-#undef APPELL_VECTOR
-#undef APPELL_OP
+double called(double x, double y, double z) {
+    return apply_op<double>(op, x, y, z);
 }
 
 const void* function_of(Op op) {

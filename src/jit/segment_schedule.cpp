@@ -8,23 +8,6 @@ namespace {
 
 constexpr ValueId k_none = std::numeric_limits<ValueId>::max();
 
-std::uint8_t arity_of(Op op) {
-    switch (op) {
-#define APPELL_LEAF(Name)
-#define APPELL_STRUCTURE(Name, arity)
-#define APPELL_VECTOR(Name, arity)
-#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
-    case Op::Name:                                      \
-        return arity;
-#include "expr/ops.def"
-#undef APPELL_LEAF
-#undef APPELL_STRUCTURE
-#undef APPELL_VECTOR
-#undef APPELL_OP
-        default: return 1;  // PowInt
-    }
-}
-
 }  // namespace
 
 bool is_inlined(Op op) {
@@ -58,7 +41,7 @@ bool schedule_segment(const Program& program, const Segment& segment, SegmentSch
         std::vector<SegmentValue> made;
         for (std::uint32_t i = run.begin; i < run.end; ++i) {
             const Instruction& instruction = program.instructions[i];
-            SegmentValue value{.op = run.op, .arity = arity_of(run.op), .slot = instruction.out};
+            SegmentValue value{.op = run.op, .arity = static_cast<std::uint8_t>(info(run.op).arity), .slot = instruction.out};
             const Slot from[] = {instruction.a, instruction.b, instruction.c};
             for (std::uint8_t k = 0; k < value.arity; ++k) value.operands[k] = operand(from[k]);
             if (run.op == Op::PowInt) value.exponent = static_cast<std::int32_t>(instruction.b);
