@@ -639,13 +639,12 @@ int explain_command(const std::string& code, const SharedOptions& shared) {
             fmt::format("there is no diagnostic {}; codes look like E0101 and stand in brackets behind `error`", code));
     const CodeInfo& row = info(*found);
     if (shared.json)
-        fmt::print("{}\n",
-                   Json{{"schema", 1},
-                        {"code", row.name},
-                        {"title", row.title},
-                        {"explanation", row.explanation},
-                        {"remedy", remedy(*found)}}
-                       .dump(2));
+        fmt::print("{}\n", Json{{"schema", 1},
+                                {"code", row.name},
+                                {"title", row.title},
+                                {"explanation", row.explanation},
+                                {"remedy", remedy(*found)}}
+                               .dump(2));
     else
         fmt::print("{}: {}\n\n{}\n\nWhat to do: {}\n", row.name, row.title, row.explanation, remedy(*found));
     return 0;

@@ -135,8 +135,9 @@ async function target(link, file) {
   return anchor ? `${relative}#${anchor}` : relative;
 }
 
+// words without formulas, whose source nobody searches for
 const plain = (token) =>
-  (token.children ?? []).map((child) => (["text", "code_inline", "math_inline"].includes(child.type) ? child.content : " ")).join("");
+  (token.children ?? []).map((child) => (["text", "code_inline"].includes(child.type) ? child.content : child.type === "softbreak" ? " " : "")).join("");
 
 // A page: its title, its HTML, its headings, and its sections as text for the search.
 async function render(file, text) {

@@ -60,7 +60,8 @@ std::string diagnostic_reference() {
             if (row.name.substr(1, 2) != group.digits) continue;
             if (first) out += fmt::format("## {}\n\n", group.title);
             first = false;
-            out += fmt::format("### {}\n\n**{}.** {}\n\n*What to do:* {}\n\n", row.name, row.title, row.explanation, remedy(row.code));
+            out += fmt::format("### {}\n\n**{}.** {}\n\n*What to do:* {}\n\n", row.name, row.title, row.explanation,
+                               remedy(row.code));
         }
     }
     return out;

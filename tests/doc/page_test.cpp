@@ -1,9 +1,10 @@
 // What a page shows works, page by page, in a folder of its own: models are written to files, commands are carried out in
 // order, and what the page says they print is what they print.
 //
-//   ```appell          a whole model: written to NAME.appell after its `system NAME`, checked unless `wrong`, and run where it has
-//                      a `run` statement and no command of the page names the file; a part of one must stand in a model of the page
-//                      or of the gallery
+//   ```appell          a whole model: written to NAME.appell after its `system NAME`, checked unless `wrong`, and run where it
+//   has
+//                      a `run` statement and no command of the page names the file; a part of one must stand in a model of the
+//                      page or of the gallery
 //   ```LANGUAGE file=F a file F, for the commands that follow
 //   ```sh              commands: status 0, or N behind `# exit status N`; `needs=PROGRAM`, `needs=python3:MODULE`,
 //                      `needs=file:PATH`, `needs=repository:PATH` pass the block over where that is missing
@@ -152,7 +153,8 @@ TEST_P(Page, Works) {
             EXPECT_TRUE(missing.empty()) << block.place << " shows\n" << missing << "but the commands printed\n" << said;
         } else {
             EXPECT_FALSE(listings.contains(block.language)) << block.place << ": code that nothing executes";
-            EXPECT_TRUE(block.language.empty() || block.language == "text" || block.language == "math" || listings.contains(block.language))
+            EXPECT_TRUE(block.language.empty() || block.language == "text" || block.language == "math" ||
+                        listings.contains(block.language))
                 << block.place << ": blocks of the language " << block.language << " are not known here";
         }
     }

@@ -28,11 +28,13 @@
       MiniSearch.loadJSON(window.appellSearchIndex, { fields: ["heading", "page", "text"], storeFields: ["page", "heading", "at", "text"] }),
     ));
 
+  // some words around the first one that was found
   const excerpt = (text, terms) => {
-    const lower = text.toLowerCase();
-    const at = Math.max(0, Math.min(...terms.map((term) => lower.indexOf(term)).filter((i) => i >= 0)) || 0);
-    const from = Number.isFinite(at) ? Math.max(0, at - 40) : 0;
-    return (from > 0 ? "… " : "") + text.slice(from, from + 140) + (text.length > from + 140 ? " …" : "");
+    const words = text.split(" ");
+    const at = words.findIndex((word) => terms.some((term) => word.toLowerCase().includes(term)));
+    const from = Math.max(0, at - 6);
+    const shown = words.slice(from, from + 24);
+    return (from > 0 ? "… " : "") + shown.join(" ") + (from + shown.length < words.length ? " …" : "");
   };
 
   document.addEventListener("DOMContentLoaded", () => {
