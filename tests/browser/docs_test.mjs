@@ -78,6 +78,8 @@ for (const [size, viewport] of Object.entries(sizes)) {
     const first = await page.locator("#found a b").first().innerText();
     check(first.toLowerCase().includes(title.toLowerCase()), `a search for ${words} finds "${first}" first`);
   }
+  const box = await page.locator("#found").boundingBox();
+  check(box.x >= 0 && box.x + box.width <= viewport.width, "what was found is wider than the window");
   if (shots) await page.screenshot({ path: path.join(shots, `search_${size}.png`) });
   await page.fill("#query", "no such words anywhere");
   await page.waitForFunction(() => document.getElementById("found").textContent === "nothing found");
