@@ -322,9 +322,11 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     }
     if (options.for_run)
         for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
-    motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
+    motion.rate = lowering.rate(equations.solves, powers, acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);
+    if (options.residual && !motion.reduction)
+        motion.residual = lowering.residual_of(with_damping ? *with_damping : d, std::move(powers), acting.solves());
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     if (options.for_run && options.native) {
         for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);

@@ -24,6 +24,7 @@ struct LowerMotionOptions {
     std::vector<double> gains = {};  // of Baumgarte's damping; empty: from the steps
     double step = 0;                 // their length, where it is fixed
     bool jacobian = false;           // of the rate, for implicit integrators; not of a reduced state
+    bool residual = false;           // the equations as they stand, for integrators that solve them so; likewise
     FrameId forces_in{};             // valid: columns of everything that keeps the constraints, along the axes of this frame
     bool scene = false;              // columns of what an animation shows
     // of one mode of a system: the system with all its rows, which has the columns, and where the motion is when the mode begins

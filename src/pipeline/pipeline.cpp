@@ -313,6 +313,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                  .gains = out.gains,
                                  .step = out.options.step,
                                  .jacobian = info(out.options.integrator).implicit,
+                                 .residual = out.options.integrator == IntegratorKind::ida,
                                  .forces_in = forces_in,
                                  .scene = wanted.scene},
                                 out.options.atol, derivation.diagnostics);
