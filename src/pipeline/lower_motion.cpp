@@ -110,6 +110,13 @@ ConstrainedDynamics damp(const ConstrainedDynamics& d, const LowerMotionOptions&
 
 }  // namespace
 
+double rest_speed(const Model& m, double atol) {
+    double fastest = 0;
+    for (const Speed& u : m.speeds) fastest = std::max(fastest, std::abs(u.start));
+    for (const StartRate& rate : m.start_rates) fastest = std::max(fastest, std::abs(rate.value));
+    return std::max(1e-3 * atol, 1e-12 * fastest);
+}
+
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
     Result<LoweredMotion> result;
     Diagnostics& diagnostics = result.diagnostics;
@@ -282,7 +289,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (m.coordinates[i].fixed) motion.held.push_back(i);
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
         if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
-    MotionLowering lowering(d, length_symbol, options.speed_noise);
+    MotionLowering lowering(d, length_symbol, options.rest_speed > 0 ? options.rest_speed : rest_speed(m, m.run.atol));
     out.length_symbol = length_symbol;
     std::optional<ConstrainedDynamics> with_damping;
     if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);

@@ -12,14 +12,14 @@
 
 namespace appell {
 
-MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise)
+MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double rest_speed)
     : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
     inputs_.push_back(length);
     for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
         inputs_.insert(inputs_.end(), direction.begin(), direction.end());
     std::vector<NodeId> squares;
     for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
-    if (speed_noise > 0) squares.push_back(g_.constant(speed_noise * speed_noise));
+    squares.push_back(g_.constant(rest_speed * rest_speed));
     speed_ = g_.make(Op::Sqrt, g_.sum(squares));
 }
 

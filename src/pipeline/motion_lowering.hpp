@@ -22,7 +22,7 @@ struct Correction {
 
 class MotionLowering {
 public:
-    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise);
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double rest_speed);
 
     [[nodiscard]] const std::vector<SymbolId>& inputs() const { return inputs_; }
 
