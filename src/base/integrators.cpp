@@ -20,6 +20,9 @@ constexpr IntegratorInfo k_integrators[] = {
      "CVODE's Adams methods, orders 1 to 12; for smooth motion over a long time"},
     {IntegratorKind::arkode, "arkode", 4, 3, false, true,
      "ARKODE's diagonally implicit Runge-Kutta method; for stiff equations with many corrections"},
+    {IntegratorKind::ida, "ida", 0, 0, false, true,
+     "IDA's backward differentiation, orders 1 to 5, of the equations as they stand, with multipliers among the unknowns; for "
+     "stiff equations"},
 };
 
 }  // namespace

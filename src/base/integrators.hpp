@@ -10,7 +10,7 @@
 
 namespace appell {
 
-enum class IntegratorKind : std::uint8_t { dopri5, dop853, rk4, merson, cvode, adams, arkode };
+enum class IntegratorKind : std::uint8_t { dopri5, dop853, rk4, merson, cvode, adams, arkode, ida };
 
 struct IntegratorInfo {
     IntegratorKind kind;

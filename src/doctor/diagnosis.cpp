@@ -96,11 +96,16 @@ Redundancy redundancy_of(const ConstrainedDynamics& d, const Samples& samples, c
 
 Diagnosis diagnose(const ConstrainedDynamics& d, const Samples& samples, const Samples& varied) {
     Diagnosis out;
-    if (const std::size_t size = d.model->speeds.size() + d.rows.size(); size > k_largest_examined)
+    const std::size_t size = d.model->speeds.size() + d.rows.size();
+    if (size > k_largest_examined)
         out.not_examined = fmt::format("{} speeds and rows, the limit is {}", size, k_largest_examined);
     else if (samples.size() == 0)
         out.not_examined = "no random states could be brought onto the constraints with fifty digits";
-    if (!out.not_examined.empty()) return out;
+    if (!out.not_examined.empty()) {
+        // a square of linear rows is itself a reason why no state can be brought onto the constraints
+        if (samples.size() == 0 && size <= k_largest_examined && !d.rows.empty()) out.factors = find_linear_factors(d, samples);
+        return out;
+    }
     out.examined = true;
     out.rows = classify(d, samples);
     const AffineRows affine = affine_rows(d);

@@ -25,7 +25,10 @@ Program comparison_program(const ConstrainedDynamics& d, std::vector<Constrained
             force[e.column] = g.add(force[e.column], g.mul(e.value, g.symbol_node(d.rows[e.row].multiplier)));
     for (const SparseEntry& e : d.D.entries)
         force[e.row] = g.add(force[e.row], g.mul(e.value, g.symbol_node(d.actuators[e.column])));
-    spec.outputs = {{"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f}};
+    std::vector<NodeId> mass(d.model->speeds.size(), g.constant(0));
+    for (const SparseEntry& e : d.M.entries)
+        if (e.row == e.column) mass[e.row] = e.value;
+    spec.outputs = {{"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f}, {"mass", std::move(mass)}};
     return lower_program(g, spec);
 }
 
@@ -101,6 +104,20 @@ double distance(std::span<const T> v, std::span<const T> w) {
     return std::sqrt(sum);
 }
 
+// u' is what f/m and the constraint forces leave of each other, and has no more digits than they have: where nothing can move,
+// none of its own.
+template <class T>
+double size_of_rates(const Workspace<T>& reference) {
+    double sum = 0;
+    const auto f = reference.output("f"), mass = reference.output("mass");
+    for (std::size_t i = 0; i < f.size(); ++i)
+        if (const double m = static_cast<double>(mass[i]); m > 0) {
+            const double free = static_cast<double>(f[i]) / m;
+            sum += free * free;
+        }
+    return norm(reference.output("ud")) + std::sqrt(sum);
+}
+
 template <class T>
 void compare(const std::vector<ComparedFormulation>& compared, const std::vector<std::vector<T>>& states, bool given_partition,
              std::vector<FormulationAgreement>& out, double FormulationAgreement::*acceleration,
@@ -131,7 +148,7 @@ void compare(const std::vector<ComparedFormulation>& compared, const std::vector
                 continue;
             }
             Workspace<T>& reference = workspaces.front().front();
-            const double size = norm(reference.output("ud"));
+            const double size = size_of_rates(reference);
             const double force_size = norm(reference.output("force")) + norm(reference.output("f"));
             const auto keep = [&](double FormulationAgreement::*member, double distance, double scale) {
                 const double relative = distance == 0 ? 0 : distance / scale;

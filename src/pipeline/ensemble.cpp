@@ -180,6 +180,7 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
                                                .gains = plan_of_run.gains,
                                                .step = plan_of_run.options.step,
                                                .jacobian = info(plan_of_run.options.integrator).implicit,
+                                               .residual = plan_of_run.options.integrator == IntegratorKind::ida,
                                                .whole = base->derivation.whole ? &*base->derivation.whole : nullptr};
                 Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
                 problems.append(lowered.diagnostics);

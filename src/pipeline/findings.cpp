@@ -60,14 +60,14 @@ void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& d
 }
 
 void add_equivalent_rows(Diagnostics& diagnostics, const ConstrainedDynamics& d, const LoweredMotion& lowered,
-                         std::span<const double> start, std::size_t constraint) {
+                         std::span<const double> start, std::optional<std::size_t> constraint) {
     CertificateOptions options;
     options.states = 10;
+    options.tries = 1000;
     options.vary_parameters = false;
     const Samples samples = doctor_samples(d, lowered, random_consistent_states(d, lowered, start, options), start);
-    if (samples.size() == 0) return;
     for (const LinearRow& row : find_linear_factors(d, samples).rows) {
-        if (d.rows[row.row].constraint != constraint || row.equations.empty()) continue;
+        if ((constraint && d.rows[row.row].constraint != *constraint) || row.equations.empty()) continue;
         diagnostics.add({Code::N0844, span_of(d, row.row), row.sentence, "", "",
                          "the linear rows keep their rank where a product or a square of them loses it: write those instead"});
     }

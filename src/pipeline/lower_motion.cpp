@@ -110,6 +110,13 @@ ConstrainedDynamics damp(const ConstrainedDynamics& d, const LowerMotionOptions&
 
 }  // namespace
 
+double rest_speed(const Model& m, double atol) {
+    double fastest = 0;
+    for (const Speed& u : m.speeds) fastest = std::max(fastest, std::abs(u.start));
+    for (const StartRate& rate : m.start_rates) fastest = std::max(fastest, std::abs(rate.value));
+    return std::max(1e-3 * atol, 1e-12 * fastest);
+}
+
 Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMotionOptions& options) {
     Result<LoweredMotion> result;
     Diagnostics& diagnostics = result.diagnostics;
@@ -282,7 +289,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (m.coordinates[i].fixed) motion.held.push_back(i);
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
         if (m.speeds[i].fixed) motion.held.push_back(m.coordinates.size() + i);
-    MotionLowering lowering(d, length_symbol, options.speed_noise);
+    MotionLowering lowering(d, length_symbol, options.rest_speed > 0 ? options.rest_speed : rest_speed(m, m.run.atol));
     out.length_symbol = length_symbol;
     std::optional<ConstrainedDynamics> with_damping;
     if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
@@ -322,9 +329,11 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     }
     if (options.for_run)
         for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
-    motion.rate = lowering.rate(equations.solves, std::move(powers), acting.solves());
+    motion.rate = lowering.rate(equations.solves, powers, acting.solves());
     if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);
+    if (options.residual && !motion.reduction)
+        motion.residual = lowering.residual_of(with_damping ? *with_damping : d, std::move(powers), acting.solves());
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     if (options.for_run && options.native) {
         for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);

@@ -24,13 +24,17 @@ struct LowerMotionOptions {
     std::vector<double> gains = {};  // of Baumgarte's damping; empty: from the steps
     double step = 0;                 // their length, where it is fixed
     bool jacobian = false;           // of the rate, for implicit integrators; not of a reduced state
+    bool residual = false;           // the equations as they stand, for integrators that solve them so; likewise
     FrameId forces_in{};             // valid: columns of everything that keeps the constraints, along the axes of this frame
     bool scene = false;              // columns of what an animation shows
     // of one mode of a system: the system with all its rows, which has the columns, and where the motion is when the mode begins
     const ConstrainedDynamics* whole = nullptr;
     std::vector<double> state{};
-    double speed_noise = 0;  // a system may come to rest: speeds below this are zero
+    double rest_speed = 0;  // rest_speed() of the run; 0: of the model
 };
+
+// A system may come to rest, or have no freedom at all: speeds below this are zero, and residuals are not measured against less.
+[[nodiscard]] double rest_speed(const Model& model, double atol);
 
 // the ledger's entry of impacts and of what events do to the state; the last one, where a motion has modes
 inline constexpr const char* k_jumps = "impacts and events";

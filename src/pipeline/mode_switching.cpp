@@ -23,6 +23,8 @@ namespace {
 constexpr double k_touching = 1e-6;
 // forces are known to so many digits; a contact that pulls by less, or friction above its bound by less, does not
 constexpr double k_force_noise = 1e-9;
+// choices of contacts and frictions that are looked through where one change at a time finds none
+constexpr double k_most_choices = 3000;
 
 double length(const std::array<double, 3>& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 double dot(const std::array<double, 3>& v, const std::array<double, 3>& w) { return v[0] * w[0] + v[1] * w[1] + v[2] * w[2]; }
@@ -50,12 +52,8 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       atol_(atol),
       diagnostics_(diagnostics),
       off_(off_at_start(m_)) {
-    double fastest = 0;
-    for (const Speed& u : m_.speeds) fastest = std::max(fastest, std::abs(u.start));
-    for (const StartRate& rate : m_.start_rates) fastest = std::max(fastest, std::abs(rate.value));
-    speed_noise_ = std::max(1e-3 * atol_, 1e-12 * fastest);
+    options_.rest_speed = speed_noise_ = rest_speed(m_, atol_);
     gap_noise_ = 1e-3 * atol_;
-    if (!m_.frictions.empty()) options_.speed_noise = speed_noise_;
     options_.whole = &whole_;
     for (std::size_t row = 0; row < whole.rows.size(); ++row)
         if (m_.constraints[whole.rows[row].constraint].unilateral) {
@@ -69,8 +67,8 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
         direction_symbols_.push_back(symbols);
         direction_.push_back({1, 0, 0});
     }
-    for (std::vector<double>* v : {&gap_, &gap_rate_, &gap_acceleration_, &push_}) v->resize(contacts_.size());
-    for (std::vector<double>* v : {&bound_, &static_bound_}) v->resize(m_.frictions.size());
+    for (std::vector<double>* v : {&gap_, &gap_rate_, &gap_acceleration_, &gap_terms_, &push_}) v->resize(contacts_.size());
+    for (std::vector<double>* v : {&bound_, &static_bound_, &slip_terms_}) v->resize(m_.frictions.size());
     for (auto* v : {&slip_, &slip_acceleration_, &friction_}) v->resize(m_.frictions.size());
 }
 
@@ -116,12 +114,26 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
             if (e.row == row) sum = g_.add(sum, g_.mul(e.value, g_.symbol_node(m_.speeds[e.column].rate)));
         return sum;
     };
+    // what the terms of a row's acceleration are as large as: forces over inertia
+    std::vector<NodeId> diagonal(m_.speeds.size(), g_.constant(0));
+    for (const SparseEntry& e : d.M.entries)
+        if (e.row == e.column) diagonal[e.row] = e.value;
+    const auto acceleration_terms = [&](std::size_t row) {
+        NodeId sum = g_.make(Op::Abs, whole_.b[row]);
+        for (const SparseEntry& e : whole_.A.entries)
+            if (e.row == row)
+                sum = g_.add(sum, g_.make(Op::Abs, g_.div(g_.mul(e.value, d.f[e.column]),
+                                                          g_.make(Op::Max, diagonal[e.column], g_.constant(1e-300)))));
+        return sum;
+    };
     std::vector<NodeId> gap, gap_rate, gap_acceleration, push, slip, slip_acceleration, friction, bound, static_bound;
+    std::vector<NodeId> gap_terms, slip_terms(m_.frictions.size(), g_.constant(0));
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const ConstraintRow& row = whole_.rows[contact_row_[i]];
         gap.push_back(row.position);
         gap_rate.push_back(row.velocity);
         gap_acceleration.push_back(acceleration(contact_row_[i]));
+        gap_terms.push_back(acceleration_terms(contact_row_[i]));
         push.push_back(quantities.scalar(g_.symbol_node(row.multiplier), {}));
     }
     const std::vector<ConstraintForces> forces = row_forces(d);
@@ -132,6 +144,8 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
         const bool scalar = !g_.is_vector(m_.constraints[f.stick].phi);
         for (std::size_t row = 0; row < whole_.rows.size(); ++row) {
             if (whole_.rows[row].constraint != f.stick) continue;
+            NodeId& terms = slip_terms[static_cast<std::size_t>(&f - m_.frictions.data())];
+            terms = g_.add(terms, acceleration_terms(row));
             const auto& multipliers = m_.constraints[f.stick].multipliers;
             const auto axis = std::find(multipliers.begin(), multipliers.end(), whole_.rows[row].multiplier);
             if (!scalar) rate[static_cast<std::size_t>(axis - multipliers.begin())] = acceleration(row);
@@ -215,7 +229,9 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
                              {"slip_acceleration", slip_acceleration},
                              {"friction", friction},
                              {"bound", bound},
-                             {"static_bound", static_bound}});
+                             {"static_bound", static_bound},
+                             {"gap_terms", gap_terms},
+                             {"slip_terms", slip_terms}});
     mode->inspected.emplace(motion, mode->inspect);
     // the direction it slides in is remembered from step to step
     std::vector<NodeId> followed;
@@ -242,7 +258,7 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
         solve.A = {0, m_.speeds.size(), {}};
         for (std::size_t i = 0; i < m_.speeds.size(); ++i)
             solve.x.push_back(g_.add_symbol(fmt::format("jump {}", i + 1), SymbolKind::other));
-        std::vector<NodeId> impulse(contacts_.size(), g_.constant(0)), jump;
+        std::vector<NodeId> impulse(contacts_.size(), g_.constant(0)), jump, change, restitution;
         for (std::size_t row = 0; row < d.rows.size(); ++row) {
             const ConstraintRow& r = d.rows[row];
             const Constraint& c = m_.constraints[r.constraint];
@@ -258,7 +274,18 @@ std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const do
             ++solve.A.rows;
         }
         for (const SymbolId s : solve.x) jump.push_back(g_.symbol_node(s));
-        mode->impact = lower_program(g_, {mode->lowered.inputs, {solve}, {{"jump", jump}, {"impulse", impulse}}});
+        for (std::size_t i = 0; i < contacts_.size(); ++i) {
+            const Constraint& c = m_.constraints[contacts_[i]];
+            NodeId sum = g_.constant(0);
+            for (const SparseEntry& e : whole_.A.entries)
+                if (e.row == contact_row_[i]) sum = g_.add(sum, g_.mul(e.value, jump[e.column]));
+            change.push_back(sum);
+            restitution.push_back(c.restitution.valid() ? quantities.scalar(c.restitution, c.span) : g_.constant(0));
+        }
+        mode->impact = lower_program(
+            g_, {mode->lowered.inputs,
+                 {solve},
+                 {{"jump", jump}, {"impulse", impulse}, {"change", change}, {"restitution", restitution}, {"rate", gap_rate}}});
         mode->impacted.emplace(motion, mode->impact);
     }
     return mode;
@@ -291,6 +318,8 @@ bool ModeSwitching::inspect(double t, std::span<const double> x) {
     take("push", push_);
     take("bound", bound_);
     take("static_bound", static_bound_);
+    take("gap_terms", gap_terms_);
+    take("slip_terms", slip_terms_);
     take3("slip", slip_);
     take3("slip_acceleration", slip_acceleration_);
     take3("friction", friction_);
@@ -312,6 +341,15 @@ void ModeSwitching::open(std::size_t contact) {
         if (f.constraint == contacts_[contact]) off_[f.stick] = true;
 }
 
+void ModeSwitching::close(std::size_t contact) {
+    off_[contacts_[contact]] = false;
+    begin_friction(contacts_[contact]);
+}
+
+bool ModeSwitching::touches(std::size_t contact) const { return std::abs(gap_[contact]) <= gap_noise_ * 1e3; }
+
+bool ModeSwitching::rests(std::size_t contact) const { return touches(contact) && std::abs(gap_rate_[contact]) <= speed_noise_; }
+
 void ModeSwitching::slide(std::size_t friction, const std::array<double, 3>& direction) {
     off_[m_.frictions[friction].stick] = true;
     direction_[friction] = direction;
@@ -328,101 +366,182 @@ void ModeSwitching::begin_friction(std::size_t constraint) {
     }
 }
 
-bool ModeSwitching::settle(double t, std::span<double> x) {
-    std::set<std::pair<std::vector<bool>, std::vector<std::array<double, 3>>>> seen;
-    const std::size_t most = 4 * (contacts_.size() + m_.frictions.size()) + 8;
-    std::vector<bool> left(m_.frictions.size(), false);  // rest, just now
-    for (std::size_t turn = 0; turn < most; ++turn) {
-        now_ = mode(x);
-        if (now_ == nullptr) return fail("the equations of the next mode can not be made");
-        std::vector<double> there(x.begin(), x.end());
-        if (!project(t, there, false))
-            return fail(fmt::format("no state near the one at t = {} satisfies the constraints of the mode `{}`", short_number(t),
-                                    describe()));
-        if (!inspect(t, there)) return false;
-        const double force_noise = k_force_noise * largest_push_;
-        bool changed = false;
-        for (std::size_t i = 0; i < contacts_.size() && !changed; ++i) {
-            if (off_[contacts_[i]] || !(push_[i] < -force_noise)) continue;
-            open(i);
-            changed = true;
-        }
-        for (std::size_t i = 0; i < m_.frictions.size() && !changed; ++i) {
-            const Friction& f = m_.frictions[i];
-            if (off_[f.constraint] || off_[f.stick]) continue;
-            if (!(length(friction_[i]) > static_bound_[i] * (1 + k_force_noise) + force_noise)) continue;
-            slide(i, along(friction_[i], -1));
-            left[i] = true;
-            changed = true;
-        }
-        for (std::size_t i = 0; i < contacts_.size() && !changed; ++i) {
-            if (!off_[contacts_[i]] || std::abs(gap_[i]) > gap_noise_ * 1e3 || std::abs(gap_rate_[i]) > speed_noise_ ||
-                !(gap_acceleration_[i] < 0))
-                continue;
-            off_[contacts_[i]] = false;
-            begin_friction(contacts_[i]);
-            changed = true;
-        }
-        for (std::size_t i = 0; i < m_.frictions.size() && !changed; ++i)
-            if (left[i] && off_[m_.frictions[i].stick] && !off_[m_.frictions[i].constraint] &&
-                dot(slip_acceleration_[i], direction_[i]) < -k_force_noise * length(slip_acceleration_[i]))
-                return fail(fmt::format("friction of {} neither sticks nor slides at t = {} (Painleve's paradox)",
-                                        m_.constraints[m_.frictions[i].constraint].name, short_number(t)));
-        for (std::size_t i = 0; i < m_.frictions.size() && !changed; ++i) {
-            const Friction& f = m_.frictions[i];
-            if (off_[f.constraint] || std::min(bound_[i], static_bound_[i]) >= -force_noise) continue;
-            return fail(fmt::format(
-                "the bound of friction of {} is {} at t = {}, and must not be negative; write abs or mag of a "
-                "force that may have either sign",
-                m_.constraints[f.constraint].name, short_number(std::min(bound_[i], static_bound_[i])), short_number(t)));
-        }
-        if (!changed) {
-            std::copy(there.begin(), there.end(), x.begin());
-            return true;
-        }
-        if (!seen.emplace(off_, direction_).second) break;
-    }
-    return fail(
-        fmt::format("no choice of open and closed contacts, of sticking and sliding is consistent at t = {}", short_number(t)));
+// the mode of what is on, at the nearest state that satisfies it
+bool ModeSwitching::enter(double t, std::span<const double> x, std::vector<double>& there) {
+    now_ = mode(x);
+    if (now_ == nullptr) return fail("the equations of the next mode can not be made");
+    there.assign(x.begin(), x.end());
+    if (!project(t, there, false))
+        return fail(fmt::format("no state near the one at t = {} satisfies the constraints of the mode `{}`", short_number(t),
+                                describe()));
+    return inspect(t, there);
 }
 
-bool ModeSwitching::impact(double t, std::span<double> x, std::vector<std::size_t> closing) {
+double ModeSwitching::force_noise() const { return k_force_noise * largest_push_; }
+
+bool ModeSwitching::pulls(std::size_t i) const { return !off_[contacts_[i]] && push_[i] < -force_noise(); }
+
+bool ModeSwitching::is_pressed_shut(std::size_t i) const {
+    return off_[contacts_[i]] && rests(i) && gap_acceleration_[i] < -k_force_noise * gap_terms_[i];
+}
+
+bool ModeSwitching::holds_too_much(std::size_t i) const {
+    const Friction& f = m_.frictions[i];
+    return !off_[f.constraint] && !off_[f.stick] && length(friction_[i]) > static_bound_[i] * (1 + k_force_noise) + force_noise();
+}
+
+bool ModeSwitching::slides_backward(std::size_t i) const {
+    const Friction& f = m_.frictions[i];
+    return !off_[f.constraint] && off_[f.stick] && length(slip_[i]) <= speed_noise_ &&
+           dot(slip_acceleration_[i], direction_[i]) < -k_force_noise * slip_terms_[i];
+}
+
+bool ModeSwitching::has_negative_bound(std::size_t i) const {
+    return !off_[m_.frictions[i].constraint] && std::min(bound_[i], static_bound_[i]) < -force_noise();
+}
+
+bool ModeSwitching::settle(double t, std::span<double> x) {
+    std::set<std::pair<std::vector<bool>, std::vector<std::array<double, 3>>>> seen;
+    const std::size_t contacts = contacts_.size(), frictions = m_.frictions.size();
+    std::string why =
+        fmt::format("no choice of open and closed contacts, of sticking and sliding is consistent at t = {}", short_number(t));
+    for (bool changed = true; changed && seen.emplace(off_, direction_).second;) {
+        std::vector<double> there;
+        if (!enter(t, x, there)) return false;
+        changed = false;
+        for (std::size_t i = 0; i < contacts && !changed; ++i) {
+            changed = pulls(i) || is_pressed_shut(i);
+            if (pulls(i))
+                open(i);
+            else if (changed)
+                close(i);
+        }
+        for (std::size_t i = 0; i < frictions && !changed; ++i) {
+            changed = holds_too_much(i);
+            if (changed) slide(i, along(friction_[i], -1));
+        }
+        if (changed) continue;
+        std::size_t i = 0;
+        while (i < frictions && !has_negative_bound(i)) ++i;
+        if (i < frictions)
+            return fail(
+                fmt::format("the bound of friction of {} is {} at t = {}, and must not be negative; write abs or mag of a "
+                            "force that may have either sign",
+                            m_.constraints[m_.frictions[i].constraint].name, short_number(std::min(bound_[i], static_bound_[i])),
+                            short_number(t)));
+        i = 0;
+        while (i < frictions && !slides_backward(i)) ++i;
+        if (i < frictions) {
+            why = fmt::format("friction of {} neither sticks nor slides at t = {} (Painleve's paradox)",
+                              m_.constraints[m_.frictions[i].constraint].name, short_number(t));
+            break;
+        }
+        std::copy(there.begin(), there.end(), x.begin());
+        return true;
+    }
+    return search(t, x) || fail(why);
+}
+
+// Every choice for the contacts and the frictions that are at rest, those that hold most first. One change at a time may miss
+// what two at once would find: a foot that slides is pressed down, one that sticks would be lifted.
+bool ModeSwitching::search(double t, std::span<double> x) {
+    std::vector<double> there;
+    std::vector<std::size_t> contacts, frictions;
+    const std::vector<bool> before = off_;
+    const std::vector<std::array<double, 3>> directions = direction_;
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        if (rests(i)) contacts.push_back(i);
+    const auto loose = [&](std::size_t constraint) {
+        return std::any_of(contacts.begin(), contacts.end(), [&](std::size_t i) { return contacts_[i] == constraint; });
+    };
+    for (std::size_t i = 0; i < m_.frictions.size(); ++i)
+        if (length(slip_[i]) <= speed_noise_ && (!off_[m_.frictions[i].constraint] || loose(m_.frictions[i].constraint)))
+            frictions.push_back(i);
+    if (std::pow(2, contacts.size()) * std::pow(3, frictions.size()) > k_most_choices) return false;
+    // held by all, friction shows the direction it would give way in
+    for (const std::size_t i : contacts) off_[contacts_[i]] = false;
+    for (const std::size_t i : frictions) off_[m_.frictions[i].stick] = false;
+    std::vector<std::array<double, 3>> ways = direction_;
+    if (enter(t, x, there))
+        for (const std::size_t i : frictions) ways[i] = along(friction_[i], -1);
+    std::vector<unsigned> choice(contacts.size() + frictions.size(), 0);
+    const auto next = [&] {
+        for (std::size_t k = 0; k < choice.size(); ++k) {
+            if (++choice[k] < (k < contacts.size() ? 2u : 3u)) return true;
+            choice[k] = 0;
+        }
+        return false;
+    };
+    do {
+        for (std::size_t k = 0; k < contacts.size(); ++k) off_[contacts_[contacts[k]]] = choice[k] != 0;
+        bool twice = false;  // friction of an open contact has no choice
+        for (std::size_t k = 0; k < frictions.size(); ++k) {
+            const Friction& f = m_.frictions[frictions[k]];
+            const unsigned how = choice[contacts.size() + k];
+            twice = twice || (how != 0 && off_[f.constraint]);
+            off_[f.stick] = how != 0 || off_[f.constraint];
+            for (std::size_t axis = 0; axis < 3; ++axis)
+                direction_[frictions[k]][axis] = (how == 2 ? -1 : 1) * ways[frictions[k]][axis];
+        }
+        if (twice || !enter(t, x, there)) continue;
+        bool good = true;
+        for (std::size_t i = 0; i < contacts_.size() && good; ++i) good = !pulls(i) && !is_pressed_shut(i);
+        for (std::size_t i = 0; i < m_.frictions.size() && good; ++i)
+            good = !holds_too_much(i) && !slides_backward(i) && !has_negative_bound(i);
+        if (!good) continue;
+        std::copy(there.begin(), there.end(), x.begin());
+        return true;
+    } while (next());
+    off_ = before;
+    direction_ = directions;
+    return false;
+}
+
+// With v the rates of the gaps of all contacts that touch, before and after, and p the impulses: 0 <= p, 0 <= v+ + e v-, and of
+// each contact one of the two vanishes. Contacts are opened and closed by the first one that breaks this (Murty's rule), which
+// ends at the one solution there is where the rows are independent: A M^-1 A' is then positive definite.
+bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std::size_t>& closing) {
     // sticking is a matter of the time after
     for (const std::size_t i : closing) off_[contacts_[i]] = false;
     for (const Friction& f : m_.frictions) off_[f.stick] = true;
+    std::vector<bool> touching(contacts_.size());
+    for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || touches(i);
     std::vector<double> after(x.begin(), x.end());
-    std::vector<double> rate_after(contacts_.size());
-    for (std::size_t turn = 0; turn <= contacts_.size(); ++turn) {
+    std::set<std::vector<bool>> seen;
+    for (bool changed = true; changed;) {
+        if (!seen.insert(off_).second) return fail(fmt::format("the impact at t = {} has no solution", short_number(t)));
         now_ = mode(x);
         if (now_ == nullptr) return fail("the equations of the impact can not be made");
         MotionProgram& program = *now_->impacted;
         if (program.run(t, x).status != EvalStatus::ok)
             return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
-        const std::span<const double> jump = program.output("jump"), impulse = program.output("impulse");
+        const std::span<const double> jump = program.output("jump"), impulse = program.output("impulse"),
+                                      change = program.output("change"), restitution = program.output("restitution"),
+                                      rate = program.output("rate");
         double largest = 0;
         for (const double p : impulse) largest = std::max(largest, std::abs(p));
-        std::size_t pulling = contacts_.size();
-        for (std::size_t i = 0; i < contacts_.size(); ++i)
-            if (impulse[i] < -k_force_noise * largest && (pulling == contacts_.size() || impulse[i] < impulse[pulling]))
-                pulling = i;
-        if (pulling < contacts_.size()) {
-            open(pulling);
-            std::erase(closing, pulling);
-            continue;
+        changed = false;
+        for (std::size_t i = 0; i < contacts_.size() && !changed; ++i) {
+            const bool closed = !off_[contacts_[i]];
+            if (closed && impulse[i] < -k_force_noise * largest)
+                open(i);
+            else if (!closed && touching[i] && rate[i] + change[i] + restitution[i] * rate[i] < -speed_noise_)
+                off_[contacts_[i]] = false;
+            else
+                continue;
+            changed = true;
         }
         for (std::size_t k = 0; k < jump.size(); ++k) after[m_.coordinates.size() + k] = x[m_.coordinates.size() + k] + jump[k];
-        break;
     }
-    // what flies off again, and what bounces too low to be told from rest
-    const std::vector<bool> closed = off_;
-    for (const std::size_t i : closing) off_[contacts_[i]] = true;
+    // what flies off, and what bounces too low to be told from rest
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        if (touching[i]) off_[contacts_[i]] = true;
     now_ = mode(after);
     if (now_ == nullptr || !inspect(t, after)) return false;
-    off_ = closed;
-    for (const std::size_t i : closing) {
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        if (!touching[i]) continue;
         const double v = gap_rate_[i], a = gap_acceleration_[i];
-        const bool rests = v <= speed_noise_ || (a < 0 && v * v / (-2 * a) <= atol_);
-        if (!rests) open(i);
+        off_[contacts_[i]] = !(v <= speed_noise_ || (a < 0 && v * v / (-2 * a) <= atol_));
     }
     std::copy(after.begin(), after.end(), x.begin());
     for (std::size_t i = 0; i < m_.constraints.size(); ++i)

@@ -3,7 +3,9 @@
 //
 // At an instant a mode is consistent when no closed contact pulls, no open one is pressed shut, no friction that sticks needs
 // more force than its bound, and no friction slides against the direction its law was taken for. After an event modes are changed
-// one element at a time until that is so (settle); a mode that comes back means that there is none, which is Painleve's paradox.
+// one element at a time until that is so (settle): without friction this finds the one that there is (Murty's rule). With
+// friction it may come back to a mode; then all choices are looked through (search), and where none is consistent there is none:
+// Painleve's paradox, or a direction of slip in the plane that no force at rest shows.
 //
 // An impact closes a gap: u+ - u- = M^-1 A' p over all rows that are on, with the rate of each closed gap reversed times its
 // coefficient of restitution (Newton), and without impulses of friction. Contacts that would have to pull are left open. A bounce
@@ -60,10 +62,22 @@ private:
     void set_directions(Mode& mode);
     bool inspect(double t, std::span<const double> x);
     bool project(double t, std::span<double> x, bool from_start);
+    bool enter(double t, std::span<const double> x, std::vector<double>& there);
     bool settle(double t, std::span<double> x);
-    bool impact(double t, std::span<double> x, std::vector<std::size_t> closing);
+    bool search(double t, std::span<double> x);
+    bool impact(double t, std::span<double> x, const std::vector<std::size_t>& closing);
     void begin_friction(std::size_t constraint);
     void open(std::size_t contact);
+    void close(std::size_t contact);
+    // at the last inspection, of contacts and of frictions
+    [[nodiscard]] bool touches(std::size_t contact) const;
+    [[nodiscard]] bool rests(std::size_t contact) const;  // closed or not
+    [[nodiscard]] bool pulls(std::size_t contact) const;
+    [[nodiscard]] bool is_pressed_shut(std::size_t contact) const;
+    [[nodiscard]] bool holds_too_much(std::size_t friction) const;
+    [[nodiscard]] bool slides_backward(std::size_t friction) const;
+    [[nodiscard]] bool has_negative_bound(std::size_t friction) const;
+    [[nodiscard]] double force_noise() const;
     void slide(std::size_t friction, const std::array<double, 3>& direction);
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
     [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
@@ -92,7 +106,7 @@ private:
     std::vector<double> x_start_;
     double speed_noise_ = 0, gap_noise_ = 0;
     // of the last inspection: by contact, by friction
-    std::vector<double> gap_, gap_rate_, gap_acceleration_, push_, bound_, static_bound_;
+    std::vector<double> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_, bound_, static_bound_, slip_terms_;
     std::vector<std::array<double, 3>> slip_, slip_acceleration_, friction_;
     double largest_push_ = 0;
     Program energy_program_;

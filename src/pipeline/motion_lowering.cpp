@@ -12,14 +12,14 @@
 
 namespace appell {
 
-MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise)
+MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double rest_speed)
     : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
     inputs_.push_back(length);
     for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
         inputs_.insert(inputs_.end(), direction.begin(), direction.end());
     std::vector<NodeId> squares;
     for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
-    if (speed_noise > 0) squares.push_back(g_.constant(speed_noise * speed_noise));
+    squares.push_back(g_.constant(rest_speed * rest_speed));
     speed_ = g_.make(Op::Sqrt, g_.sum(squares));
 }
 
@@ -36,28 +36,61 @@ Program MotionLowering::rate(const std::vector<ConstrainedSolve>& equations, std
     return lower_program(g_, spec);
 }
 
+std::vector<SymbolId> MotionLowering::state_and(std::span<const SymbolId> more) const {
+    std::vector<SymbolId> out;
+    for (const Coordinate& c : m_.coordinates) out.push_back(c.q);
+    for (const Speed& s : m_.speeds) out.push_back(s.u);
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+}
+
+OutputGroup MotionLowering::slopes(const char* name, std::span<const NodeId> values, std::span<const SymbolId> variables,
+                                   MatrixPlaces& places) const {
+    OutputGroup out{name, {}};
+    for (const SparseEntry& e : jacobian(g_, values, variables).entries) {
+        places.emplace_back(e.row, e.column);
+        out.values.push_back(e.value);
+    }
+    return out;
+}
+
 RateJacobian MotionLowering::jacobian_of(const ConstrainedDynamics& dynamics) const {
     RateJacobian out;
     const MotionResidual residual = motion_residual(dynamics);
-    std::vector<SymbolId> variables;
-    for (const Coordinate& c : m_.coordinates) variables.push_back(c.q);
-    for (const Speed& s : m_.speeds) variables.push_back(s.u);
     ProgramSpec spec{inputs_, residual.solves, {}};
-    const auto add = [&](const char* name, std::span<const NodeId> roots, auto& places) {
-        OutputGroup group{name, {}};
-        for (const SparseEntry& e : jacobian(g_, roots, variables).entries) {
-            places.emplace_back(e.row, e.column);
-            group.values.push_back(e.value);
-        }
-        spec.outputs.push_back(std::move(group));
-    };
-    add("rates", d_.kinematics->coordinate_rates(), out.rates);
-    variables.insert(variables.end(), residual.unknowns.begin(), residual.unknowns.end());
-    add("residual", residual.equations, out.residual);
+    spec.outputs.push_back(slopes("rates", d_.kinematics->coordinate_rates(), state_and({}), out.rates));
+    spec.outputs.push_back(slopes("residual", residual.equations, state_and(residual.unknowns), out.residual));
     out.equations = residual.equations.size();
     out.unknowns = residual.unknowns.size();
     out.rows = dynamics.rows.size();
     out.program = lower_program(g_, spec);
+    return out;
+}
+
+std::optional<ResidualForm> MotionLowering::residual_of(const ConstrainedDynamics& dynamics, std::vector<NodeId> power,
+                                                        std::span<const ConstrainedSolve> solves) const {
+    ResidualForm out;
+    const MotionResidual residual = motion_residual(dynamics);
+    if (residual.equations.size() != residual.unknowns.size()) return std::nullopt;
+    out.unknowns = residual.unknowns.size();
+    std::vector<SymbolId> inputs = inputs_;
+    inputs.insert(inputs.end(), residual.unknowns.begin(), residual.unknowns.end());
+    ProgramSpec equations{inputs, {solves.begin(), solves.end()}, {{"equations", residual.equations}}};
+    const auto rates = d_.kinematics->coordinate_rates();
+    equations.outputs.push_back({"qd", {rates.begin(), rates.end()}});
+    if (!power.empty()) equations.outputs.push_back({"power", power});
+    out.equations = lower_program(g_, equations);
+    const std::vector<SymbolId> variables = state_and(residual.unknowns);
+    ProgramSpec derivatives{inputs, {}, {}};
+    derivatives.outputs.push_back(slopes("rates", rates, state_and({}), out.rates));
+    derivatives.outputs.push_back(slopes("residual", residual.equations, variables, out.residual));
+    // a power that needs more than the unknowns has no slopes: nothing depends on a work, so that its own equation alone takes a
+    // correction more
+    derivatives.outputs.push_back(slopes("powers", solves.empty() ? power : std::vector<NodeId>{}, variables, out.powers));
+    out.slopes = lower_program(g_, derivatives);
+    std::vector<NodeId> unknowns;
+    for (const SymbolId symbol : residual.unknowns) unknowns.push_back(g_.symbol_node(symbol));
+    out.solution = lower_program(g_, {inputs_, residual.solves, {{"unknowns", std::move(unknowns)}}});
     return out;
 }
 

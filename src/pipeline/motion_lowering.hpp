@@ -2,6 +2,7 @@
 // velocities, the rows of a reduced state, the derivatives of the rate.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,7 +22,7 @@ struct Correction {
 
 class MotionLowering {
 public:
-    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double speed_noise);
+    MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double rest_speed);
 
     [[nodiscard]] const std::vector<SymbolId>& inputs() const { return inputs_; }
 
@@ -31,6 +32,10 @@ public:
 
     // the derivatives of the rate, by x
     [[nodiscard]] RateJacobian jacobian_of(const ConstrainedDynamics& dynamics) const;
+
+    // the equations as they stand; `power` and `solves` as for the rate. None where they are more or fewer than the unknowns
+    [[nodiscard]] std::optional<ResidualForm> residual_of(const ConstrainedDynamics& dynamics, std::vector<NodeId> power,
+                                                          std::span<const ConstrainedSolve> solves) const;
 
     // `solves`: what the observed quantities need beside the equations
     [[nodiscard]] Program observe(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> row,
@@ -49,6 +54,11 @@ public:
     [[nodiscard]] Reduction reduction(const StatePartition& partition);
 
 private:
+    [[nodiscard]] std::vector<SymbolId> state_and(std::span<const SymbolId> more) const;  // q, u, more
+    // entries of a jacobian as an output, and their places
+    [[nodiscard]] OutputGroup slopes(const char* name, std::span<const NodeId> values, std::span<const SymbolId> variables,
+                                     MatrixPlaces& places) const;
+
     struct DependentOutputs {
         std::vector<NodeId> residual, jacobian, moves, scaled;
         std::vector<DependentRows::Move> places;  // of the moves

@@ -110,6 +110,8 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, summary);
     add_hidden_positions(derivation.diagnostics, *derivation.dynamics, *lowered,
                          summary.x_start.empty() ? lowered->x0 : summary.x_start);
+    if (summary.reason == EndReason::rank_loss)
+        add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, summary.x_start, summary.constraint);
     if (derivation.diagnostics.has_errors()) return std::nullopt;
     Check out;
     out.coordinates = m.coordinates.size();
@@ -311,6 +313,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                  .gains = out.gains,
                                  .step = out.options.step,
                                  .jacobian = info(out.options.integrator).implicit,
+                                 .residual = out.options.integrator == IntegratorKind::ida,
                                  .forces_in = forces_in,
                                  .scene = wanted.scene},
                                 out.options.atol, derivation.diagnostics);
@@ -378,9 +381,15 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.energy = audit.balance();
         out.events = switching.events();
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary, switching.failure());
-        if (out.summary.reason == EndReason::rank_loss && !m.switches())
-            add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start,
-                                out.summary.constraint);
+        if (!m.switches()) {
+            const bool redundant = out.summary.rank < derivation.dynamics->rows.size();
+            if (out.summary.reason == EndReason::rank_loss)
+                add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start,
+                                    out.summary.constraint);
+            else if (out.summary.reason == EndReason::step_too_small &&
+                     redundant)  // a row no other can be told from at the start
+                add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start, std::nullopt);
+        }
         audit.judge(derivation.diagnostics, m, out.options, out.summary);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();

@@ -29,6 +29,21 @@ public:
     // how the rate changes with the state, column by column; only where it is known
     [[nodiscard]] virtual bool has_jacobian() const { return false; }
     [[nodiscard]] virtual RateStatus jacobian(double, std::span<const double>, std::span<double>) { return RateStatus::singular; }
+
+    // The equations as they stand, F(t, x, x', z) = 0, with unknowns z beside the rate: as many equations as x and z have
+    // entries. How many unknowns never changes; whether the equations determine them is known after a rate.
+    [[nodiscard]] virtual std::size_t unknowns() const { return 0; }
+    [[nodiscard]] virtual bool has_residual() const { return false; }
+    [[nodiscard]] virtual RateStatus unknowns_at(double, std::span<const double>, std::span<double>) {
+        return RateStatus::singular;
+    }
+    struct Implicit {
+        double t;
+        std::span<const double> x, xd, z;
+    };
+    [[nodiscard]] virtual RateStatus residual(const Implicit&, std::span<double>) { return RateStatus::singular; }
+    // dF/d(x, z) + alpha dF/dx', column by column
+    [[nodiscard]] virtual RateStatus residual_slopes(const Implicit&, double, std::span<double>) { return RateStatus::singular; }
 };
 
 struct IntegratorOptions {

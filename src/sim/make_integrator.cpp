@@ -6,6 +6,7 @@
 #include "sim/cvode.hpp"
 #include "sim/dormand_prince.hpp"
 #include "sim/dormand_prince_853.hpp"
+#include "sim/ida.hpp"
 #include "sim/kutta_merson.hpp"
 
 namespace appell {
@@ -19,6 +20,7 @@ std::unique_ptr<Integrator> make_integrator(IntegratorKind kind, FirstOrderSyste
         case IntegratorKind::cvode: return std::make_unique<Cvode>(system, options, Cvode::Family::bdf);
         case IntegratorKind::adams: return std::make_unique<Cvode>(system, options, Cvode::Family::adams);
         case IntegratorKind::arkode: return std::make_unique<Arkode>(system, options);
+        case IntegratorKind::ida: return std::make_unique<Ida>(system, options);
     }
     throw Error("an integrator that is not in the table");
 }

@@ -52,6 +52,8 @@ struct Guard {
     double noise = 0;  // values this close to zero are round-off
 };
 
+using MatrixPlaces = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // row and column
+
 // The derivatives of the rate, for implicit integrators (motion_jacobian.hpp). The program's outputs are entries of matrices,
 //     "residual"  of equations that u' solves: by x, then by the unknowns, u' first
 //     "rates"     of q': by x
@@ -60,7 +62,18 @@ struct RateJacobian {
     Program program;
     std::size_t equations = 0, unknowns = 0;
     std::size_t rows = 0;  // of constraints, among the equations
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> residual, rates;
+    MatrixPlaces residual, rates;
+};
+
+// The equations of motion as they stand, for integrators that solve F(t, x, x', z) = 0 (implicit_equations.hpp). The unknowns are
+// u' and then z: multipliers, forces of actuators.
+struct ResidualForm {
+    // inputs of the motion, then the unknowns; outputs "equations" (as many as unknowns), "qd", and "power" where there are works
+    Program equations;
+    Program slopes;    // same inputs; outputs "residual", "rates" as RateJacobian has them, and "powers" like "residual"
+    Program solution;  // inputs of the motion; output "unknowns"
+    std::size_t unknowns = 0;
+    MatrixPlaces residual, rates, powers;
 };
 
 // Gains that bring a violation back within some ten steps of size h: a double root at -1/(10 h). Stability would allow ten times
@@ -91,6 +104,7 @@ struct Motion {
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
     std::optional<RateJacobian> jacobian;                 // where it is wanted
+    std::optional<ResidualForm> residual;                 // likewise
     // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps
     std::optional<std::size_t> step_gains;
 

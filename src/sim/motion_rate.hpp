@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "sim/implicit_equations.hpp"
 #include "sim/integrator.hpp"
 #include "sim/motion.hpp"
 #include "sim/motion_jacobian.hpp"
@@ -23,6 +24,7 @@ public:
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
             throw Error("the outputs of the rate program do not have the sizes of the motion");
         if (motion.jacobian) jacobian_.emplace(motion);
+        if (motion.residual) residual_.emplace(motion);
         if (motion.works.empty()) return;
         power_ = motion.rate.output("power");
         if (power_.end - power_.begin != motion.works.size()) throw Error("the rate program has other powers than the motion");
@@ -32,6 +34,7 @@ public:
     [[nodiscard]] std::size_t controlled() const override { return states_; }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
         report_ = program_.run(t, x);
+        redundant_ = redundant_ || report_.redundant;
         // a power that is not finite spoils its work, and must not end the motion
         if (report_.status == EvalStatus::not_finite && size_ > states_ && finite(program_.output(qd_)) &&
             finite(program_.output(ud_)))
@@ -48,6 +51,16 @@ public:
     [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
         return jacobian_->evaluate(t, x, J, size_);
     }
+    [[nodiscard]] std::size_t unknowns() const override { return residual_ ? residual_->unknowns() : 0; }
+    // rows that follow from others leave multipliers undetermined
+    [[nodiscard]] bool has_residual() const override { return residual_.has_value() && !redundant_; }
+    [[nodiscard]] RateStatus unknowns_at(double t, std::span<const double> x, std::span<double> z) override {
+        return residual_->unknowns_at(t, x, z);
+    }
+    [[nodiscard]] RateStatus residual(const Implicit& at, std::span<double> F) override { return residual_->evaluate(at, F); }
+    [[nodiscard]] RateStatus residual_slopes(const Implicit& at, double alpha, std::span<double> J) override {
+        return residual_->slopes(at, alpha, J);
+    }
     [[nodiscard]] const EvalReport& report() const { return report_; }
     void limit_rank(std::size_t rank) {
         program_.limit_rank(rank);
@@ -56,6 +69,7 @@ public:
     void set_parameter(std::size_t index, double value) {
         program_.set_parameter(index, value);
         if (jacobian_) jacobian_->set_parameter(index, value);
+        if (residual_) residual_->set_parameter(index, value);
     }
 
 private:
@@ -68,6 +82,8 @@ private:
     OutputRange qd_, ud_, power_;
     EvalReport report_;
     std::optional<MotionJacobian> jacobian_;
+    std::optional<ImplicitEquations> residual_;
+    bool redundant_ = false;  // at some state so far
 };
 
 }  // namespace appell

@@ -19,7 +19,7 @@ std::span<double> numbers(N_Vector v) { return {N_VGetArrayPointer(v), static_ca
 
 }  // namespace
 
-SundialsIntegrator::SundialsIntegrator(FirstOrderSystem& system, const IntegratorOptions& options)
+SundialsIntegrator::SundialsIntegrator(FirstOrderSystem& system, const IntegratorOptions& options, std::size_t unknowns)
     : system_(system), options_(options) {
     const std::size_t n = system.size();
     if (n == 0) throw Error("an implicit integrator needs a state");
@@ -29,7 +29,7 @@ SundialsIntegrator::SundialsIntegrator(FirstOrderSystem& system, const Integrato
     for (std::vector<double>* v :
          {&x_, &x_previous_, &rate_, &rate_previous_, &reached_, &reached_rate_, &change_, &rate_change_})
         v->resize(n);
-    const auto length = static_cast<sunindextype>(n);
+    const auto length = static_cast<sunindextype>(n + unknowns);
     if (SUNContext_Create(nullptr, &context_) != 0) throw Error("SUNDIALS has no context");
     state_ = N_VNew_Serial(length, context_);
     atol_ = N_VNew_Serial(length, context_);
@@ -42,7 +42,7 @@ SundialsIntegrator::SundialsIntegrator(FirstOrderSystem& system, const Integrato
         atol[i] = options.atol_by_entry.empty() ? options.atol : options.atol_by_entry[i];
     // The library takes the mean over all entries. That of the entries that count is got by smaller tolerances.
     const auto counted = std::count_if(atol.begin(), atol.end(), [](double a) { return std::isfinite(a); });
-    const double share = std::sqrt(std::max(1.0, static_cast<double>(counted)) / static_cast<double>(n));
+    const double share = std::sqrt(std::max(1.0, static_cast<double>(counted)) / static_cast<double>(length));
     for (double& a : atol) a *= share;
     rtol_ = share * options.rtol;
 }
@@ -80,7 +80,7 @@ double SundialsIntegrator::weighted_norm(std::span<const double> change) const {
         const double e = change[i] / (atol[i] + rtol_ * std::abs(x_[i]));
         sum += e * e;
     }
-    return std::sqrt(sum / static_cast<double>(change.size()));
+    return std::sqrt(sum / static_cast<double>(atol.size()));
 }
 
 double SundialsIntegrator::least_step() const {
@@ -121,8 +121,7 @@ StepStatus SundialsIntegrator::step() {
     std::swap(rate_, rate_previous_);
     t_previous_ = t_;
     t_ = t;
-    const std::span<const double> reached = numbers(state_);
-    std::copy(reached.begin(), reached.end(), x_.begin());
+    std::copy_n(N_VGetArrayPointer(state_), x_.size(), x_.begin());
     ++statistics_.steps;
     statistics_.rejected = rejected_before_ + rejected();
     if (!evaluate(t_, x_, rate_)) return StepStatus::rate_failed;

@@ -1,5 +1,5 @@
-// Integrators of SUNDIALS behind the face of ours: for equations that are stiff, or smooth over a long time. What CVODE and
-// ARKODE share is here: vectors, the way to the rate and to its jacobian, tolerances, and the states of the last step.
+// Integrators of SUNDIALS behind the face of ours: for equations that are stiff, or smooth over a long time. What CVODE, ARKODE
+// and IDA share is here: vectors, the way to the rate and to its jacobian, tolerances, and the states of the last step.
 //
 // A. C. Hindmarsh and others, SUNDIALS: suite of nonlinear and differential/algebraic equation solvers, ACM TOMS 31 (2005).
 // The library is C and keeps its own memory; it allocates where it likes, so that the promise of no allocation during a run does
@@ -43,7 +43,8 @@ protected:
     // how a step of the library ended
     enum class Outcome { ok, rate_failed, too_small };
 
-    SundialsIntegrator(FirstOrderSystem& system, const IntegratorOptions& options);
+    // `unknowns`: entries of the library's vectors beside the state, which have no say in its steps
+    SundialsIntegrator(FirstOrderSystem& system, const IntegratorOptions& options, std::size_t unknowns = 0);
 
     // The library sets out (again) from (t_, x_) with a first step of size h, or of its own choice for 0.
     virtual void set_out(double h) = 0;

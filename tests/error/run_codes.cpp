@@ -253,6 +253,28 @@ TEST(BadRunMore, LinearRowsAreNamedWhereAProductLosesItsRank) {
     EXPECT_NE(render(d.diagnostics, d.sources).find("the product of y' and x'"), std::string::npos);
 }
 
+// Squares have no gradient anywhere on them, so that no random states can be brought onto them; what they say is named all the
+// same.
+TEST(BadRunMore, LinearRowsAreNamedWhereASquareHasNoGradient) {
+    struct Case {
+        const char *constraints, *found;
+    };
+    for (const Case& c :
+         {Case{"constraint c: (x' - y')^2 + z'^2 = 0", "x' - y' = 0, z' = 0 can replace it"},
+          Case{"constraint c: (x' - y')^2 = 0", "x' - y' = 0 says the same"},
+          Case{"constraint flat: z' = 0\nconstraint c: (x' - y')^2 + z'*x' = 0", "square of a linear one given flat"}}) {
+        const std::string model = particle("coord z = 0 m\nparticle Q mass m at O + z*N.z\n" + std::string(c.constraints) +
+                                           "\nstart x' = 1 m/s, y' = 1 m/s\nforce on P = 1 N*N.y\nrun for 1 s");
+        Derivation d = derive_text(model), again = derive_text(model);
+        (void)check(d);
+        EXPECT_NE(render(d.diagnostics, d.sources).find(c.found), std::string::npos) << render(d.diagnostics, d.sources);
+        (void)run(again, {});
+        EXPECT_TRUE(again.diagnostics.has_errors()) << c.constraints;
+        ASSERT_TRUE(again.diagnostics.has(Code::N0844)) << render(again.diagnostics, again.sources);
+        EXPECT_NE(render(again.diagnostics, again.sources).find(c.found), std::string::npos);
+    }
+}
+
 TEST(BadRunMore, RefusedByTheLibraryToo) {
     ModelBuilder b("bad");
     Graph& g = b.graph();

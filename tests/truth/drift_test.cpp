@@ -44,8 +44,8 @@ TEST(Drift, WhatCorrectionsLeave) {
 // pairs with gains from their steps, a multistep method with given ones; every formulation that takes the damping
 TEST(Drift, DampingEverywhere) {
     for (const char* formulation : {"multipliers", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"})
-        for (const char* integrator : {"dopri5", "dop853", "cvode"}) {
-            const bool implicit = std::string_view(integrator) == "cvode";
+        for (const char* integrator : {"dopri5", "dop853", "cvode", "ida"}) {
+            const bool implicit = find_integrator(integrator)->implicit;
             RunOptions options;
             options.until = 20;
             options.every = 0.1;

@@ -56,12 +56,14 @@ TEST(Stiff, ImplicitIntegratorsTakeFarFewerRates) {
         EXPECT_TRUE(eight.warned) << text;
         // many stiff steps are dear to a one-step method whose stages are solved one after the other
         const bool pendulum = text == k_pendulum;
-        for (const char* name : {"cvode", pendulum ? "cvode" : "arkode"}) {
+        for (const char* name : {"cvode", "ida", pendulum ? "cvode" : "arkode"}) {
             const Cost implicit = cost_of(text, name);
             EXPECT_FALSE(implicit.warned);
             EXPECT_LT(15 * implicit.evaluations, std::min(five.evaluations, eight.evaluations)) << name << text;
             EXPECT_GT(implicit.jacobians, 0u) << name;
-            EXPECT_LT(5 * implicit.jacobians, implicit.steps) << name;
+            // IDA's matrix has the step in it, and is made anew with every one that differs
+            const bool ida = std::string_view(name) == "ida";
+            EXPECT_LT((ida ? 1 : 5) * implicit.jacobians, implicit.steps) << name;
             // some two thousand steps at 1e-6 each, many of which add up
             for (std::size_t i = 0; i < implicit.end.size(); ++i) EXPECT_NEAR(implicit.end[i], five.end[i], 2e-3) << name << text;
         }
