@@ -42,6 +42,7 @@ struct ModeSwitching::Mode {
     Program inspect, impact, events;
     std::vector<GuardMeaning> guards;
     std::optional<MotionProgram> inspected, impacted, evaluated;
+    std::size_t rank = 0;  // of its rows, at its last inspection
 };
 
 ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, double atol, Diagnostics& diagnostics)
@@ -304,6 +305,7 @@ bool ModeSwitching::inspect(double t, std::span<const double> x) {
     const EvalReport report = program.run(t, x);
     if (report.status != EvalStatus::ok && report.status != EvalStatus::inconsistent_rows)
         return fail(fmt::format("the equations of motion can not be solved at t = {}", short_number(t)));
+    now_->rank = report.rank;
     const auto take = [&](std::string_view name, std::vector<double>& to) {
         const std::span<const double> from = program.output(name);
         std::copy(from.begin(), from.end(), to.begin());
@@ -394,6 +396,14 @@ bool ModeSwitching::slides_backward(std::size_t i) const {
     const Friction& f = m_.frictions[i];
     return !off_[f.constraint] && off_[f.stick] && length(slip_[i]) <= speed_noise_ &&
            dot(slip_acceleration_[i], direction_[i]) < -k_force_noise * slip_terms_[i];
+}
+
+// It would stick by a row that follows from the others. The mode in which it does has been looked at before it gave way.
+bool ModeSwitching::is_held_by_others(std::size_t i) const {
+    std::vector<bool> sticking = off_;
+    sticking[m_.frictions[i].stick] = false;
+    const auto there = modes_.find(sticking);
+    return length(slip_[i]) <= speed_noise_ && there != modes_.end() && there->second && there->second->rank == now_->rank;
 }
 
 bool ModeSwitching::has_negative_bound(std::size_t i) const {
@@ -657,7 +667,9 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
             what.push_back(fmt::format("{} {}", constraint.name, off_[c] ? "opens" : "closes"));
         else if (constraint.stick_of && !off_[m_.frictions[*constraint.stick_of].constraint])
             what.push_back(fmt::format("{} {}", m_.constraints[m_.frictions[*constraint.stick_of].constraint].name,
-                                       off_[c] ? "slips" : "sticks"));
+                                       !off_[c]                                  ? "sticks"
+                                       : is_held_by_others(*constraint.stick_of) ? "is at its bound"
+                                                                                 : "slips"));
     }
     for (const GuardMeaning& meaning : happened)
         if (meaning.what == What::stops && what.empty() && off_[m_.frictions[meaning.index].stick])
@@ -742,7 +754,10 @@ std::string ModeSwitching::describe() const {
     }
     for (const Friction& f : m_.frictions)
         if (!off_[f.constraint])
-            parts.push_back(fmt::format("{} {}", m_.constraints[f.constraint].name, off_[f.stick] ? "slides" : "sticks"));
+            parts.push_back(fmt::format("{} {}", m_.constraints[f.constraint].name,
+                                        !off_[f.stick]                                                          ? "sticks"
+                                        : is_held_by_others(static_cast<std::size_t>(&f - m_.frictions.data())) ? "at its bound"
+                                                                                                                : "slides"));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -76,6 +76,7 @@ private:
     [[nodiscard]] bool is_pressed_shut(std::size_t contact) const;
     [[nodiscard]] bool holds_too_much(std::size_t friction) const;
     [[nodiscard]] bool slides_backward(std::size_t friction) const;
+    [[nodiscard]] bool is_held_by_others(std::size_t friction) const;  // at its bound, but something else keeps it from sliding
     [[nodiscard]] bool has_negative_bound(std::size_t friction) const;
     [[nodiscard]] double force_noise() const;
     void slide(std::size_t friction, const std::array<double, 3>& direction);
