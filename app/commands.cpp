@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/diagnostic_reference.hpp"
 #include "base/number_format.hpp"
 #include "command_line.hpp"
 #include "gallery.hpp"
@@ -624,16 +625,28 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
 }
 
 int explain_command(const std::string& code, const SharedOptions& shared) {
+    if (code.empty()) {
+        Json rows = Json::array();
+        for (const CodeInfo& row : all_codes())
+            rows.push_back(
+                {{"code", row.name}, {"title", row.title}, {"explanation", row.explanation}, {"remedy", remedy(row.code)}});
+        fmt::print("{}", shared.json ? Json{{"schema", 1}, {"diagnostics", rows}}.dump(2) + "\n" : diagnostic_reference());
+        return 0;
+    }
     const std::optional<Code> found = find_code(code);
     if (!found)
         throw UsageError(
             fmt::format("there is no diagnostic {}; codes look like E0101 and stand in brackets behind `error`", code));
     const CodeInfo& row = info(*found);
     if (shared.json)
-        fmt::print("{}\n",
-                   Json{{"schema", 1}, {"code", row.name}, {"title", row.title}, {"explanation", row.explanation}}.dump(2));
+        fmt::print("{}\n", Json{{"schema", 1},
+                                {"code", row.name},
+                                {"title", row.title},
+                                {"explanation", row.explanation},
+                                {"remedy", remedy(*found)}}
+                               .dump(2));
     else
-        fmt::print("{}: {}\n\n{}\n", row.name, row.title, row.explanation);
+        fmt::print("{}: {}\n\n{}\n\nWhat to do: {}\n", row.name, row.title, row.explanation, remedy(*found));
     return 0;
 }
 

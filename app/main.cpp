@@ -142,7 +142,7 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     gallery->add_flag("--json", shared.json, "print JSON, for machines");
 
     CLI::App* explain = app.add_subcommand("explain", "explain a diagnostic");
-    explain->add_option("CODE", code, "such as E0101")->required();
+    explain->add_option("CODE", code, "such as E0101; without it, all of them");
     explain->add_flag("--json", shared.json, "print JSON, for machines");
 
     try {
