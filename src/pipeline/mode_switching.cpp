@@ -7,11 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
-#include "dynam/constraint_forces.hpp"
 #include "dynam/modes.hpp"
-#include "dynam/quantities.hpp"
-#include "jit/native_code.hpp"
-#include "sim/motion_program.hpp"
 #include "sim/project.hpp"
 #include "sim/works.hpp"
 
@@ -21,13 +17,9 @@ namespace {
 
 // A start value this close to a contact, against the size of the model, is meant to be on it.
 constexpr double k_touching = 1e-6;
-// forces are known to so many digits; a contact that pulls by less, or friction above its bound by less, does not
-constexpr double k_force_noise = 1e-9;
 // choices of contacts and frictions that are looked through where one change at a time finds none
 constexpr double k_most_choices = 3000;
 
-double length(const std::array<double, 3>& v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
-double dot(const std::array<double, 3>& v, const std::array<double, 3>& w) { return v[0] * w[0] + v[1] * w[1] + v[2] * w[2]; }
 std::array<double, 3> along(const std::array<double, 3>& v, double sign) {
     const double size = length(v);
     if (!(size > 0)) return {1, 0, 0};
@@ -36,295 +28,35 @@ std::array<double, 3> along(const std::array<double, 3>& v, double sign) {
 
 }  // namespace
 
-struct ModeSwitching::Mode {
-    ConstrainedDynamics dynamics;
-    LoweredMotion lowered;
-    Program inspect, impact, events;
-    std::vector<GuardMeaning> guards;
-    std::optional<MotionProgram> inspected, impacted, evaluated;
-};
-
 ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, double atol, Diagnostics& diagnostics)
     : whole_(whole),
       m_(*whole.model),
       g_(whole.graph()),
+      system_(whole, atol),
       options_(std::move(options)),
       atol_(atol),
       diagnostics_(diagnostics),
-      off_(off_at_start(m_)) {
-    options_.rest_speed = speed_noise_ = rest_speed(m_, atol_);
-    gap_noise_ = 1e-3 * atol_;
+      contacts_(system_.contacts),
+      direction_(m_.frictions.size(), {1, 0, 0}),
+      off_(off_at_start(m_)),
+      at_(system_) {
+    options_.rest_speed = system_.rest_speed;
     options_.whole = &whole_;
-    for (std::size_t row = 0; row < whole.rows.size(); ++row)
-        if (m_.constraints[whole.rows[row].constraint].unilateral) {
-            contacts_.push_back(whole.rows[row].constraint);
-            contact_row_.push_back(row);
-        }
-    for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
-        std::array<SymbolId, 3> symbols;
-        for (std::size_t axis = 0; axis < 3; ++axis)
-            symbols[axis] = g_.add_symbol(fmt::format("slip direction {}.{}", i + 1, "xyz"[axis]), SymbolKind::other);
-        direction_symbols_.push_back(symbols);
-        direction_.push_back({1, 0, 0});
-    }
-    for (std::vector<double>* v : {&gap_, &gap_rate_, &gap_acceleration_, &gap_terms_, &push_}) v->resize(contacts_.size());
-    for (std::vector<double>* v : {&bound_, &static_bound_, &slip_terms_}) v->resize(m_.frictions.size());
-    for (auto* v : {&slip_, &slip_acceleration_, &friction_}) v->resize(m_.frictions.size());
 }
-
-ModeSwitching::~ModeSwitching() = default;
 
 const Motion& ModeSwitching::motion() const { return now_->lowered.motion; }
 const LoweredMotion& ModeSwitching::lowered() const { return now_->lowered; }
 const ConstrainedDynamics& ModeSwitching::dynamics() const { return now_->dynamics; }
 
-void ModeSwitching::set_directions(Mode& mode) {
-    for (std::size_t i = 0; i < direction_.size(); ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const std::size_t place = mode.lowered.first_direction + 3 * i + axis;
-            mode.lowered.motion.parameters[place] = direction_[i][axis];
-            for (std::optional<MotionProgram>* program : {&mode.inspected, &mode.impacted, &mode.evaluated})
-                if (*program) (*program)->set_parameter(place, direction_[i][axis]);
-        }
-}
-
-std::unique_ptr<ModeSwitching::Mode> ModeSwitching::make_mode(std::span<const double> x) {
-    auto mode = std::make_unique<Mode>();
-    if (m_.switches()) {
-        Result<ConstrainedDynamics> dynamics = in_mode(whole_, off_, direction_symbols_);
-        diagnostics_.append(dynamics.diagnostics);
-        if (!dynamics.ok()) return nullptr;
-        mode->dynamics = std::move(*dynamics);
-    } else {
-        mode->dynamics = whole_;
-    }
-    LowerMotionOptions options = options_;
-    options.state.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.empty() ? 0 : states()));
-    Result<LoweredMotion> lowered = lower_motion(mode->dynamics, options);
-    diagnostics_.append(lowered.diagnostics);
-    if (!lowered.ok()) return nullptr;
-    mode->lowered = std::move(*lowered);
-    Motion& motion = mode->lowered.motion;
-    const ConstrainedDynamics& d = mode->dynamics;
-
-    Quantities quantities(d, diagnostics_);
-    const auto acceleration = [&](std::size_t row) {
-        NodeId sum = g_.neg(whole_.b[row]);
-        for (const SparseEntry& e : whole_.A.entries)
-            if (e.row == row) sum = g_.add(sum, g_.mul(e.value, g_.symbol_node(m_.speeds[e.column].rate)));
-        return sum;
-    };
-    // what the terms of a row's acceleration are as large as: forces over inertia
-    std::vector<NodeId> diagonal(m_.speeds.size(), g_.constant(0));
-    for (const SparseEntry& e : d.M.entries)
-        if (e.row == e.column) diagonal[e.row] = e.value;
-    const auto acceleration_terms = [&](std::size_t row) {
-        NodeId sum = g_.make(Op::Abs, whole_.b[row]);
-        for (const SparseEntry& e : whole_.A.entries)
-            if (e.row == row)
-                sum = g_.add(sum, g_.make(Op::Abs, g_.div(g_.mul(e.value, d.f[e.column]),
-                                                          g_.make(Op::Max, diagonal[e.column], g_.constant(1e-300)))));
-        return sum;
-    };
-    std::vector<NodeId> gap, gap_rate, gap_acceleration, push, slip, slip_acceleration, friction, bound, static_bound;
-    std::vector<NodeId> gap_terms, slip_terms(m_.frictions.size(), g_.constant(0));
-    for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        const ConstraintRow& row = whole_.rows[contact_row_[i]];
-        gap.push_back(row.position);
-        gap_rate.push_back(row.velocity);
-        gap_acceleration.push_back(acceleration(contact_row_[i]));
-        gap_terms.push_back(acceleration_terms(contact_row_[i]));
-        push.push_back(quantities.scalar(g_.symbol_node(row.multiplier), {}));
-    }
-    const std::vector<ConstraintForces> forces = row_forces(d);
-    for (const Friction& f : m_.frictions) {
-        const std::array<NodeId, 3> v = quantities.vector(f.slip, f.span);
-        slip.insert(slip.end(), v.begin(), v.end());
-        std::array<NodeId, 3> rate{g_.constant(0), g_.constant(0), g_.constant(0)};
-        const bool scalar = !g_.is_vector(m_.constraints[f.stick].phi);
-        for (std::size_t row = 0; row < whole_.rows.size(); ++row) {
-            if (whole_.rows[row].constraint != f.stick) continue;
-            NodeId& terms = slip_terms[static_cast<std::size_t>(&f - m_.frictions.data())];
-            terms = g_.add(terms, acceleration_terms(row));
-            const auto& multipliers = m_.constraints[f.stick].multipliers;
-            const auto axis = std::find(multipliers.begin(), multipliers.end(), whole_.rows[row].multiplier);
-            if (!scalar) rate[static_cast<std::size_t>(axis - multipliers.begin())] = acceleration(row);
-            // along a given direction: slip = s e, and its rate at rest is s' e
-            if (scalar)
-                for (std::size_t k = 0; k < 3; ++k)
-                    rate[k] =
-                        g_.mul(acceleration(row),
-                               g_.div(v[k], g_.make(Op::Max, g_.make(Op::Abs, whole_.rows[row].velocity), g_.constant(1e-300))));
-        }
-        slip_acceleration.insert(slip_acceleration.end(), rate.begin(), rate.end());
-        NodeId stick = g_.vector_zero();
-        for (std::size_t row = 0; row < d.rows.size(); ++row) {
-            if (d.rows[row].constraint != f.stick) continue;
-            for (const ForceDirection& place : forces[row].forces)
-                if (place.point == f.on.point && place.body == f.on.body)
-                    stick = g_.vadd(stick, g_.vscale(g_.symbol_node(d.rows[row].multiplier), place.W));
-        }
-        const std::array<NodeId, 3> force = quantities.vector(stick, f.span);
-        friction.insert(friction.end(), force.begin(), force.end());
-        bound.push_back(quantities.scalar(f.bound, f.span));
-        static_bound.push_back(f.static_bound.valid() ? quantities.scalar(f.static_bound, f.span) : bound.back());
-    }
-
-    // guards
-    std::vector<NodeId> guards;
-    const auto guard = [&](GuardMeaning meaning, NodeId value, Guard how) {
-        mode->guards.push_back(meaning);
-        guards.push_back(value);
-        motion.guards.push_back(how);
-    };
-    using What = GuardMeaning::What;
-    for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        if (off_[contacts_[i]])
-            guard({What::closes, i}, gap[i], {Guard::Passage::falling, true, gap_noise_});
-        else
-            guard({What::opens, i}, push[i], {Guard::Passage::falling, true, 0});
-    }
-    for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
-        const Friction& f = m_.frictions[i];
-        if (off_[f.constraint]) continue;
-        if (off_[f.stick]) {
-            NodeId forward = g_.constant(0);
-            for (std::size_t axis = 0; axis < 3; ++axis)
-                forward = g_.add(forward, g_.mul(slip[3 * i + axis], g_.symbol_node(direction_symbols_[i][axis])));
-            guard({What::stops, i}, forward, {Guard::Passage::falling, true, speed_noise_});
-        } else {
-            NodeId square = g_.constant(0);
-            for (std::size_t axis = 0; axis < 3; ++axis) square = g_.add(square, g_.pow(friction[3 * i + axis], 2));
-            guard({What::slips, i}, g_.sub(static_bound[i], g_.make(Op::Sqrt, square)), {Guard::Passage::falling, true, 0});
-        }
-    }
-    std::vector<NodeId> sets;
-    for (std::size_t i = 0; i < m_.events.size(); ++i) {
-        const Event& event = m_.events[i];
-        guard({What::event, i}, quantities.scalar(event.value, event.span),
-              {event.passage < 0   ? Guard::Passage::falling
-               : event.passage > 0 ? Guard::Passage::rising
-                                   : Guard::Passage::either,
-               false, 0});
-        for (const Event::Set& set : event.sets) sets.push_back(quantities.scalar(set.value, event.span));
-    }
-    if (diagnostics_.has_errors()) return nullptr;
-    const auto program = [&](std::vector<OutputGroup> outputs) {
-        std::vector<ConstrainedSolve> solves(quantities.solves());
-        solves.insert(solves.end(), mode->lowered.equations.begin(), mode->lowered.equations.end());
-        return lower_program(g_, {mode->lowered.inputs, std::move(solves), std::move(outputs)});
-    };
-    if (!guards.empty()) motion.guard = program({{"guard", guards}});
-    if (options_.native) add_native_code(motion.guard);
-    if (!sets.empty()) {
-        mode->events = program({{"set", sets}});
-        mode->evaluated.emplace(motion, mode->events);
-    }
-    if (contacts_.empty() && m_.frictions.empty()) return mode;
-    mode->inspect = program({{"gap", gap},
-                             {"gap_rate", gap_rate},
-                             {"gap_acceleration", gap_acceleration},
-                             {"push", push},
-                             {"slip", slip},
-                             {"slip_acceleration", slip_acceleration},
-                             {"friction", friction},
-                             {"bound", bound},
-                             {"static_bound", static_bound},
-                             {"gap_terms", gap_terms},
-                             {"slip_terms", slip_terms}});
-    mode->inspected.emplace(motion, mode->inspect);
-    // the direction it slides in is remembered from step to step
-    std::vector<NodeId> followed;
-    for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
-        if (!slides(d, i)) continue;
-        NodeId square = g_.constant(0);
-        for (std::size_t axis = 0; axis < 3; ++axis) square = g_.add(square, g_.pow(slip[3 * i + axis], 2));
-        const NodeId size = g_.make(Op::Sqrt, square);
-        // close to rest the direction is round-off: it stays
-        const NodeId clear = g_.make(Op::Less, g_.constant(speed_noise_), size);
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const NodeId unit = g_.div(slip[3 * i + axis], g_.make(Op::Max, size, g_.constant(1e-300)));
-            followed.push_back(g_.make(Op::If, clear, unit, g_.symbol_node(direction_symbols_[i][axis])));
-            motion.followed.push_back(mode->lowered.first_direction + 3 * i + axis);
-        }
-    }
-    if (!followed.empty()) motion.follow = lower_program(g_, {mode->lowered.inputs, {}, {{"follow", followed}}});
-
-    // the impact: all rows that are on and no law
-    if (!contacts_.empty()) {
-        ConstrainedSolve solve;
-        solve.M = d.M;
-        solve.f.assign(m_.speeds.size(), g_.constant(0));
-        solve.A = {0, m_.speeds.size(), {}};
-        for (std::size_t i = 0; i < m_.speeds.size(); ++i)
-            solve.x.push_back(g_.add_symbol(fmt::format("jump {}", i + 1), SymbolKind::other));
-        std::vector<NodeId> impulse(contacts_.size(), g_.constant(0)), jump, change, restitution;
-        for (std::size_t row = 0; row < d.rows.size(); ++row) {
-            const ConstraintRow& r = d.rows[row];
-            const Constraint& c = m_.constraints[r.constraint];
-            if (r.level == Level::acceleration || c.stick_of || r.by_actuators) continue;
-            for (const SparseEntry& e : d.A.entries)
-                if (e.row == row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), e.column, e.value});
-            NodeId factor = g_.constant(1);
-            if (c.unilateral && c.restitution.valid()) factor = g_.add(factor, quantities.scalar(c.restitution, c.span));
-            solve.b.push_back(g_.neg(g_.mul(factor, r.velocity)));
-            solve.lambda.push_back(g_.add_symbol(fmt::format("impulse {}", row + 1), SymbolKind::other));
-            if (const auto contact = std::find(contacts_.begin(), contacts_.end(), r.constraint); contact != contacts_.end())
-                impulse[static_cast<std::size_t>(contact - contacts_.begin())] = g_.symbol_node(solve.lambda.back());
-            ++solve.A.rows;
-        }
-        for (const SymbolId s : solve.x) jump.push_back(g_.symbol_node(s));
-        for (std::size_t i = 0; i < contacts_.size(); ++i) {
-            const Constraint& c = m_.constraints[contacts_[i]];
-            NodeId sum = g_.constant(0);
-            for (const SparseEntry& e : whole_.A.entries)
-                if (e.row == contact_row_[i]) sum = g_.add(sum, g_.mul(e.value, jump[e.column]));
-            change.push_back(sum);
-            restitution.push_back(c.restitution.valid() ? quantities.scalar(c.restitution, c.span) : g_.constant(0));
-        }
-        mode->impact = lower_program(
-            g_, {mode->lowered.inputs,
-                 {solve},
-                 {{"jump", jump}, {"impulse", impulse}, {"change", change}, {"restitution", restitution}, {"rate", gap_rate}}});
-        mode->impacted.emplace(motion, mode->impact);
-    }
-    return mode;
-}
-
-ModeSwitching::Mode* ModeSwitching::mode(std::span<const double> x) {
+Mode* ModeSwitching::mode(std::span<const double> x) {
     auto& place = modes_[off_];
-    if (!place) place = make_mode(x);
-    if (place) set_directions(*place);
+    if (!place) place = make_mode(system_, off_, x, options_, diagnostics_);
+    if (place) place->set_directions(direction_);
     return place.get();
 }
 
 bool ModeSwitching::inspect(double t, std::span<const double> x) {
-    if (!now_->inspected) return true;
-    MotionProgram& program = *now_->inspected;
-    const EvalReport report = program.run(t, x);
-    if (report.status != EvalStatus::ok && report.status != EvalStatus::inconsistent_rows)
-        return fail(fmt::format("the equations of motion can not be solved at t = {}", short_number(t)));
-    const auto take = [&](std::string_view name, std::vector<double>& to) {
-        const std::span<const double> from = program.output(name);
-        std::copy(from.begin(), from.end(), to.begin());
-    };
-    const auto take3 = [&](std::string_view name, std::vector<std::array<double, 3>>& to) {
-        const std::span<const double> from = program.output(name);
-        for (std::size_t i = 0; i < to.size(); ++i) to[i] = {from[3 * i], from[3 * i + 1], from[3 * i + 2]};
-    };
-    take("gap", gap_);
-    take("gap_rate", gap_rate_);
-    take("gap_acceleration", gap_acceleration_);
-    take("push", push_);
-    take("bound", bound_);
-    take("static_bound", static_bound_);
-    take("gap_terms", gap_terms_);
-    take("slip_terms", slip_terms_);
-    take3("slip", slip_);
-    take3("slip_acceleration", slip_acceleration_);
-    take3("friction", friction_);
-    for (const double p : push_) largest_push_ = std::max(largest_push_, std::abs(p));
-    return true;
+    return at_.inspect(*now_, t, x) || fail(fmt::format("the equations of motion can not be solved at t = {}", short_number(t)));
 }
 
 bool ModeSwitching::project(double t, std::span<double> x, bool from_start) {
@@ -346,10 +78,6 @@ void ModeSwitching::close(std::size_t contact) {
     begin_friction(contacts_[contact]);
 }
 
-bool ModeSwitching::touches(std::size_t contact) const { return std::abs(gap_[contact]) <= gap_noise_ * 1e3; }
-
-bool ModeSwitching::rests(std::size_t contact) const { return touches(contact) && std::abs(gap_rate_[contact]) <= speed_noise_; }
-
 void ModeSwitching::slide(std::size_t friction, const std::array<double, 3>& direction) {
     off_[m_.frictions[friction].stick] = true;
     direction_[friction] = direction;
@@ -359,8 +87,8 @@ void ModeSwitching::slide(std::size_t friction, const std::array<double, 3>& dir
 void ModeSwitching::begin_friction(std::size_t constraint) {
     for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
         if (m_.frictions[i].constraint != constraint) continue;
-        if (length(slip_[i]) > speed_noise_)
-            slide(i, along(slip_[i], 1));
+        if (length(at_.slip[i]) > system_.rest_speed)
+            slide(i, along(at_.slip[i], 1));
         else
             off_[m_.frictions[i].stick] = false;
     }
@@ -377,27 +105,12 @@ bool ModeSwitching::enter(double t, std::span<const double> x, std::vector<doubl
     return inspect(t, there);
 }
 
-double ModeSwitching::force_noise() const { return k_force_noise * largest_push_; }
-
-bool ModeSwitching::pulls(std::size_t i) const { return !off_[contacts_[i]] && push_[i] < -force_noise(); }
-
-bool ModeSwitching::is_pressed_shut(std::size_t i) const {
-    return off_[contacts_[i]] && rests(i) && gap_acceleration_[i] < -k_force_noise * gap_terms_[i];
-}
-
-bool ModeSwitching::holds_too_much(std::size_t i) const {
-    const Friction& f = m_.frictions[i];
-    return !off_[f.constraint] && !off_[f.stick] && length(friction_[i]) > static_bound_[i] * (1 + k_force_noise) + force_noise();
-}
-
-bool ModeSwitching::slides_backward(std::size_t i) const {
-    const Friction& f = m_.frictions[i];
-    return !off_[f.constraint] && off_[f.stick] && length(slip_[i]) <= speed_noise_ &&
-           dot(slip_acceleration_[i], direction_[i]) < -k_force_noise * slip_terms_[i];
-}
-
-bool ModeSwitching::has_negative_bound(std::size_t i) const {
-    return !off_[m_.frictions[i].constraint] && std::min(bound_[i], static_bound_[i]) < -force_noise();
+// It would stick by a row that follows from the others. The mode in which it does has been looked at before it gave way.
+bool ModeSwitching::is_held_by_others(std::size_t i) const {
+    std::vector<bool> sticking = off_;
+    sticking[m_.frictions[i].stick] = false;
+    const auto there = modes_.find(sticking);
+    return at_.at_rest(i) && there != modes_.end() && there->second && there->second->rank == now_->rank;
 }
 
 bool ModeSwitching::settle(double t, std::span<double> x) {
@@ -410,27 +123,27 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
         if (!enter(t, x, there)) return false;
         changed = false;
         for (std::size_t i = 0; i < contacts && !changed; ++i) {
-            changed = pulls(i) || is_pressed_shut(i);
-            if (pulls(i))
+            changed = at_.pulls(i, off_) || at_.is_pressed_shut(i, off_);
+            if (at_.pulls(i, off_))
                 open(i);
             else if (changed)
                 close(i);
         }
         for (std::size_t i = 0; i < frictions && !changed; ++i) {
-            changed = holds_too_much(i);
-            if (changed) slide(i, along(friction_[i], -1));
+            changed = at_.holds_too_much(i, off_);
+            if (changed) slide(i, along(at_.friction[i], -1));
         }
         if (changed) continue;
         std::size_t i = 0;
-        while (i < frictions && !has_negative_bound(i)) ++i;
+        while (i < frictions && !at_.has_negative_bound(i, off_)) ++i;
         if (i < frictions)
             return fail(
                 fmt::format("the bound of friction of {} is {} at t = {}, and must not be negative; write abs or mag of a "
                             "force that may have either sign",
-                            m_.constraints[m_.frictions[i].constraint].name, short_number(std::min(bound_[i], static_bound_[i])),
-                            short_number(t)));
+                            m_.constraints[m_.frictions[i].constraint].name,
+                            short_number(std::min(at_.bound[i], at_.static_bound[i])), short_number(t)));
         i = 0;
-        while (i < frictions && !slides_backward(i)) ++i;
+        while (i < frictions && !at_.slides_backward(i, off_, direction_[i])) ++i;
         if (i < frictions) {
             why = fmt::format("friction of {} neither sticks nor slides at t = {} (Painleve's paradox)",
                               m_.constraints[m_.frictions[i].constraint].name, short_number(t));
@@ -450,20 +163,19 @@ bool ModeSwitching::search(double t, std::span<double> x) {
     const std::vector<bool> before = off_;
     const std::vector<std::array<double, 3>> directions = direction_;
     for (std::size_t i = 0; i < contacts_.size(); ++i)
-        if (rests(i)) contacts.push_back(i);
+        if (at_.rests(i)) contacts.push_back(i);
     const auto loose = [&](std::size_t constraint) {
         return std::any_of(contacts.begin(), contacts.end(), [&](std::size_t i) { return contacts_[i] == constraint; });
     };
     for (std::size_t i = 0; i < m_.frictions.size(); ++i)
-        if (length(slip_[i]) <= speed_noise_ && (!off_[m_.frictions[i].constraint] || loose(m_.frictions[i].constraint)))
-            frictions.push_back(i);
+        if (at_.at_rest(i) && (!off_[m_.frictions[i].constraint] || loose(m_.frictions[i].constraint))) frictions.push_back(i);
     if (std::pow(2, contacts.size()) * std::pow(3, frictions.size()) > k_most_choices) return false;
     // held by all, friction shows the direction it would give way in
     for (const std::size_t i : contacts) off_[contacts_[i]] = false;
     for (const std::size_t i : frictions) off_[m_.frictions[i].stick] = false;
     std::vector<std::array<double, 3>> ways = direction_;
     if (enter(t, x, there))
-        for (const std::size_t i : frictions) ways[i] = along(friction_[i], -1);
+        for (const std::size_t i : frictions) ways[i] = along(at_.friction[i], -1);
     std::vector<unsigned> choice(contacts.size() + frictions.size(), 0);
     const auto next = [&] {
         for (std::size_t k = 0; k < choice.size(); ++k) {
@@ -485,9 +197,10 @@ bool ModeSwitching::search(double t, std::span<double> x) {
         }
         if (twice || !enter(t, x, there)) continue;
         bool good = true;
-        for (std::size_t i = 0; i < contacts_.size() && good; ++i) good = !pulls(i) && !is_pressed_shut(i);
+        for (std::size_t i = 0; i < contacts_.size() && good; ++i) good = !at_.pulls(i, off_) && !at_.is_pressed_shut(i, off_);
         for (std::size_t i = 0; i < m_.frictions.size() && good; ++i)
-            good = !holds_too_much(i) && !slides_backward(i) && !has_negative_bound(i);
+            good =
+                !at_.holds_too_much(i, off_) && !at_.slides_backward(i, off_, direction_[i]) && !at_.has_negative_bound(i, off_);
         if (!good) continue;
         std::copy(there.begin(), there.end(), x.begin());
         return true;
@@ -505,7 +218,7 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     for (const std::size_t i : closing) off_[contacts_[i]] = false;
     for (const Friction& f : m_.frictions) off_[f.stick] = true;
     std::vector<bool> touching(contacts_.size());
-    for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || touches(i);
+    for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || at_.touches(i);
     std::vector<double> after(x.begin(), x.end());
     std::set<std::vector<bool>> seen;
     for (bool changed = true; changed;) {
@@ -525,7 +238,7 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
             const bool closed = !off_[contacts_[i]];
             if (closed && impulse[i] < -k_force_noise * largest)
                 open(i);
-            else if (!closed && touching[i] && rate[i] + change[i] + restitution[i] * rate[i] < -speed_noise_)
+            else if (!closed && touching[i] && rate[i] + change[i] + restitution[i] * rate[i] < -system_.rest_speed)
                 off_[contacts_[i]] = false;
             else
                 continue;
@@ -540,8 +253,8 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     if (now_ == nullptr || !inspect(t, after)) return false;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         if (!touching[i]) continue;
-        const double v = gap_rate_[i], a = gap_acceleration_[i];
-        off_[contacts_[i]] = !(v <= speed_noise_ || (a < 0 && v * v / (-2 * a) <= atol_));
+        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
+        off_[contacts_[i]] = !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
     }
     std::copy(after.begin(), after.end(), x.begin());
     for (std::size_t i = 0; i < m_.constraints.size(); ++i)
@@ -620,14 +333,14 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
                 const std::size_t i = meaning.index;
                 changed = true;
                 // a slip that turns by a right angle within a step passes, too, without coming to rest
-                if (length(slip_[i]) > 1e3 * speed_noise_)
-                    direction_[i] = along(slip_[i], 1);
+                if (length(at_.slip[i]) > 1e3 * system_.rest_speed)
+                    direction_[i] = along(at_.slip[i], 1);
                 else
                     off_[m_.frictions[i].stick] = false;
                 break;
             }
             case What::slips:
-                slide(meaning.index, along(friction_[meaning.index], -1));
+                slide(meaning.index, along(at_.friction[meaning.index], -1));
                 changed = true;
                 break;
             case What::event: events.push_back(meaning.index); break;
@@ -657,7 +370,9 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
             what.push_back(fmt::format("{} {}", constraint.name, off_[c] ? "opens" : "closes"));
         else if (constraint.stick_of && !off_[m_.frictions[*constraint.stick_of].constraint])
             what.push_back(fmt::format("{} {}", m_.constraints[m_.frictions[*constraint.stick_of].constraint].name,
-                                       off_[c] ? "slips" : "sticks"));
+                                       !off_[c]                                  ? "sticks"
+                                       : is_held_by_others(*constraint.stick_of) ? "is at its bound"
+                                                                                 : "slips"));
     }
     for (const GuardMeaning& meaning : happened)
         if (meaning.what == What::stops && what.empty() && off_[m_.frictions[meaning.index].stick])
@@ -669,11 +384,11 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
     if (!now_->lowered.motion.reduction) return Verdict::failed;
-    std::unique_ptr<Mode> fresh = make_mode(x);
+    std::unique_ptr<Mode> fresh = make_mode(system_, off_, x, options_, diagnostics_);
     if (!fresh || !fresh->lowered.motion.reduction ||
         fresh->lowered.motion.reduction->independent == now_->lowered.motion.reduction->independent)
         return Verdict::failed;
-    set_directions(*fresh);
+    fresh->set_directions(direction_);
     std::vector<std::string> names;
     for (const std::size_t i : fresh->lowered.independent_speeds) names.push_back(m_.speeds[i].name);
     auto& place = modes_[off_];
@@ -713,13 +428,13 @@ bool ModeSwitching::begin() {
     bool good = true;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const Constraint& c = m_.constraints[contacts_[i]];
-        if (gap_[i] < -k_touching * size) {
+        if (at_.gap[i] < -k_touching * size) {
             good = false;
             diagnostics_.add({Code::E0841, c.span, fmt::format("contact {} is violated at the start", c.name),
-                              fmt::format("a gap of {}", short_number(gap_[i])), "a gap that is zero or positive",
+                              fmt::format("a gap of {}", short_number(at_.gap[i])), "a gap that is zero or positive",
                               "move the start values apart"});
         }
-        if (gap_[i] <= k_touching * size && gap_rate_[i] <= speed_noise_) off_[contacts_[i]] = false;
+        if (at_.gap[i] <= k_touching * size && at_.gap_rate[i] <= system_.rest_speed) off_[contacts_[i]] = false;
     }
     if (!good) return false;
     for (std::size_t c = 0; c < off_.size(); ++c)
@@ -742,7 +457,10 @@ std::string ModeSwitching::describe() const {
     }
     for (const Friction& f : m_.frictions)
         if (!off_[f.constraint])
-            parts.push_back(fmt::format("{} {}", m_.constraints[f.constraint].name, off_[f.stick] ? "slides" : "sticks"));
+            parts.push_back(fmt::format("{} {}", m_.constraints[f.constraint].name,
+                                        !off_[f.stick]                                                          ? "sticks"
+                                        : is_held_by_others(static_cast<std::size_t>(&f - m_.frictions.data())) ? "at its bound"
+                                                                                                                : "slides"));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -21,7 +21,8 @@
 
 #include "base/diagnostics.hpp"
 #include "dynam/constrained_dynamics.hpp"
-#include "pipeline/lower_motion.hpp"
+#include "pipeline/contact_state.hpp"
+#include "pipeline/mode.hpp"
 #include "report/run_record.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/simulate.hpp"
@@ -32,7 +33,6 @@ class ModeSwitching final : public Switching {
 public:
     // `whole`: with the rows of all constraints
     ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, double atol, Diagnostics& diagnostics);
-    ~ModeSwitching() override;
 
     // The mode of the start values; false with the reason among the diagnostics.
     [[nodiscard]] bool begin();
@@ -51,15 +51,7 @@ public:
     [[nodiscard]] std::string describe() const;
 
 private:
-    struct Mode;
-    struct GuardMeaning {
-        enum class What { closes, opens, stops, slips, event } what;
-        std::size_t index;  // contact, friction or event
-    };
-
-    Mode* mode(std::span<const double> x);
-    std::unique_ptr<Mode> make_mode(std::span<const double> x);
-    void set_directions(Mode& mode);
+    Mode* mode(std::span<const double> x);  // of what is on; made when it is first needed
     bool inspect(double t, std::span<const double> x);
     bool project(double t, std::span<double> x, bool from_start);
     bool enter(double t, std::span<const double> x, std::vector<double>& there);
@@ -69,15 +61,7 @@ private:
     void begin_friction(std::size_t constraint);
     void open(std::size_t contact);
     void close(std::size_t contact);
-    // at the last inspection, of contacts and of frictions
-    [[nodiscard]] bool touches(std::size_t contact) const;
-    [[nodiscard]] bool rests(std::size_t contact) const;  // closed or not
-    [[nodiscard]] bool pulls(std::size_t contact) const;
-    [[nodiscard]] bool is_pressed_shut(std::size_t contact) const;
-    [[nodiscard]] bool holds_too_much(std::size_t friction) const;
-    [[nodiscard]] bool slides_backward(std::size_t friction) const;
-    [[nodiscard]] bool has_negative_bound(std::size_t friction) const;
-    [[nodiscard]] double force_noise() const;
+    [[nodiscard]] bool is_held_by_others(std::size_t friction) const;  // at its bound, but something else keeps it from sliding
     void slide(std::size_t friction, const std::array<double, 3>& direction);
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
     [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
@@ -91,24 +75,18 @@ private:
     const ConstrainedDynamics& whole_;
     const Model& m_;
     Graph& g_;
+    SwitchedSystem system_;
     LowerMotionOptions options_;
     double atol_;
     Diagnostics& diagnostics_;
-    std::vector<std::size_t> contacts_;                       // constraints
-    std::vector<std::size_t> contact_row_;                    // their rows in `whole`
-    std::vector<std::array<SymbolId, 3>> direction_symbols_;  // by friction
-    std::vector<std::array<double, 3>> direction_;            // it slides in, or slid in last
-    std::vector<std::vector<std::size_t>> set_places_;        // by event and set, in x
-    std::vector<bool> off_;                                   // by constraint
+    const std::vector<std::size_t>& contacts_;          // constraints
+    std::vector<std::array<double, 3>> direction_;      // by friction: it slides in, or slid in last
+    std::vector<std::vector<std::size_t>> set_places_;  // by event and set, in x
+    std::vector<bool> off_;                             // by constraint
     std::map<std::vector<bool>, std::unique_ptr<Mode>> modes_;
     std::vector<std::unique_ptr<Mode>> retired_;
     Mode* now_ = nullptr;
-    std::vector<double> x_start_;
-    double speed_noise_ = 0, gap_noise_ = 0;
-    // of the last inspection: by contact, by friction
-    std::vector<double> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_, bound_, static_bound_, slip_terms_;
-    std::vector<std::array<double, 3>> slip_, slip_acceleration_, friction_;
-    double largest_push_ = 0;
+    ContactState at_;  // of the last inspection
     Program energy_program_;
     std::optional<MotionProgram> energy_;
     std::vector<RunEvent> events_;

@@ -150,6 +150,24 @@ TEST(SeveralContacts, ABlockOnTwoRoughFeet) {
     }
 }
 
+TEST(SeveralContacts, TheGallerysBlockRestsSlidesAndTips) {
+    const TextRun low = run_text(gallery_text("block_on_two_feet"));
+    const auto time_of = [](const TextRun& r, const std::string& what) {
+        for (const RunEvent& event : r.run.events)
+            if (event.what == what) return event.t;
+        return -1.0;
+    };
+    EXPECT_NEAR(time_of(low, "right slips"), 1, 1e-9);
+    EXPECT_NEAR(time_of(low, "left opens"), 2, 1e-9);
+    // at rest the frictions share 10 t: alike, until that of the left foot is mu times its load (20 - 10 t/0.6)/2, 10 t 0.5 m its
+    // moment
+    EXPECT_NEAR(time_of(low, "left is at its bound"), 6.0 / 11, 1e-9);
+    ReadOptions high;
+    high.set = {{"z", 0.4}};
+    const TextRun tipped = run_text(gallery_text("block_on_two_feet"), {}, high);
+    EXPECT_NEAR(time_of(tipped, "left opens"), 0.75, 1e-9);
+}
+
 // constraints that leave no freedom, and a start that is brought to rest by them
 TEST(SeveralContacts, NothingMovesWithoutFreedom) {
     const TextRun r = run_text(

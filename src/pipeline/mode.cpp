@@ -1,0 +1,293 @@
+#include "pipeline/mode.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dynam/constraint_forces.hpp"
+#include "dynam/modes.hpp"
+#include "dynam/quantities.hpp"
+#include "jit/native_code.hpp"
+
+namespace appell {
+
+SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double atol)
+    : whole(all), model(*all.model), rest_speed(appell::rest_speed(model, atol)), gap_noise(1e-3 * atol) {
+    for (std::size_t row = 0; row < whole.rows.size(); ++row)
+        if (model.constraints[whole.rows[row].constraint].unilateral) {
+            contacts.push_back(whole.rows[row].constraint);
+            contact_rows.push_back(row);
+        }
+    for (std::size_t i = 0; i < model.frictions.size(); ++i) {
+        std::array<SymbolId, 3> symbols;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            symbols[axis] = whole.graph().add_symbol(fmt::format("slip direction {}.{}", i + 1, "xyz"[axis]), SymbolKind::other);
+        direction_symbols.push_back(symbols);
+    }
+}
+
+void Mode::set_directions(std::span<const std::array<double, 3>> directions) {
+    for (std::size_t i = 0; i < directions.size(); ++i)
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const std::size_t place = lowered.first_direction + 3 * i + axis;
+            lowered.motion.parameters[place] = directions[i][axis];
+            for (std::optional<MotionProgram>* program : {&inspected, &impacted, &evaluated})
+                if (*program) (*program)->set_parameter(place, directions[i][axis]);
+        }
+}
+
+namespace {
+
+class ModeMaker {
+public:
+    ModeMaker(const SwitchedSystem& system, const std::vector<bool>& off, Mode& mode, Diagnostics& diagnostics)
+        : s_(system),
+          m_(system.model),
+          g_(system.whole.graph()),
+          off_(off),
+          mode_(mode),
+          d_(mode.dynamics),
+          diagnostics_(diagnostics),
+          quantities_(d_, diagnostics),
+          inertia_(m_.speeds.size(), g_.constant(0)) {
+        for (const SparseEntry& e : d_.M.entries)
+            if (e.row == e.column) inertia_[e.row] = e.value;
+    }
+
+    [[nodiscard]] bool make(bool native) {
+        look_at_contacts();
+        look_at_frictions();
+        guard_all();
+        if (diagnostics_.has_errors()) return false;
+        Motion& motion = mode_.lowered.motion;
+        if (!guards_.empty()) motion.guard = program({{"guard", guards_}});
+        if (native) add_native_code(motion.guard);
+        if (!sets_.empty()) {
+            mode_.events = program({{"set", sets_}});
+            mode_.evaluated.emplace(motion, mode_.events);
+        }
+        if (s_.contacts.empty() && m_.frictions.empty()) return true;
+        mode_.inspect = program({{"gap", gap_},
+                                 {"gap_rate", gap_rate_},
+                                 {"gap_acceleration", gap_acceleration_},
+                                 {"gap_terms", gap_terms_},
+                                 {"push", push_},
+                                 {"slip", slip_},
+                                 {"slip_acceleration", slip_acceleration_},
+                                 {"slip_terms", slip_terms_},
+                                 {"friction", friction_},
+                                 {"bound", bound_},
+                                 {"static_bound", static_bound_}});
+        mode_.inspected.emplace(motion, mode_.inspect);
+        follow_directions();
+        if (!s_.contacts.empty()) impact();
+        return true;
+    }
+
+private:
+    [[nodiscard]] Program program(std::vector<OutputGroup> outputs) const {
+        std::vector<ConstrainedSolve> solves(quantities_.solves());
+        solves.insert(solves.end(), mode_.lowered.equations.begin(), mode_.lowered.equations.end());
+        return lower_program(g_, {mode_.lowered.inputs, std::move(solves), std::move(outputs)});
+    }
+
+    // of a row of the whole system
+    [[nodiscard]] NodeId acceleration(std::size_t row) const {
+        NodeId sum = g_.neg(s_.whole.b[row]);
+        for (const SparseEntry& e : s_.whole.A.entries)
+            if (e.row == row) sum = g_.add(sum, g_.mul(e.value, g_.symbol_node(m_.speeds[e.column].rate)));
+        return sum;
+    }
+    // what the terms of that are as large as: forces over inertia
+    [[nodiscard]] NodeId acceleration_terms(std::size_t row) const {
+        NodeId sum = g_.make(Op::Abs, s_.whole.b[row]);
+        for (const SparseEntry& e : s_.whole.A.entries) {
+            if (e.row != row) continue;
+            const NodeId inertia = g_.make(Op::Max, inertia_[e.column], g_.constant(1e-300));
+            sum = g_.add(sum, g_.make(Op::Abs, g_.div(g_.mul(e.value, d_.f[e.column]), inertia)));
+        }
+        return sum;
+    }
+    [[nodiscard]] NodeId length(const std::vector<NodeId>& vectors, std::size_t i) const {
+        NodeId square = g_.constant(0);
+        for (std::size_t axis = 0; axis < 3; ++axis) square = g_.add(square, g_.pow(vectors[3 * i + axis], 2));
+        return g_.make(Op::Sqrt, square);
+    }
+
+    void look_at_contacts() {
+        for (const std::size_t i : s_.contact_rows) {
+            const ConstraintRow& row = s_.whole.rows[i];
+            gap_.push_back(row.position);
+            gap_rate_.push_back(row.velocity);
+            gap_acceleration_.push_back(acceleration(i));
+            gap_terms_.push_back(acceleration_terms(i));
+            push_.push_back(quantities_.scalar(g_.symbol_node(row.multiplier), {}));
+        }
+    }
+
+    void look_at_frictions() {
+        const std::vector<ConstraintForces> forces = row_forces(d_);
+        for (const Friction& f : m_.frictions) {
+            const std::array<NodeId, 3> v = quantities_.vector(f.slip, f.span);
+            slip_.insert(slip_.end(), v.begin(), v.end());
+            std::array<NodeId, 3> rate{g_.constant(0), g_.constant(0), g_.constant(0)};
+            NodeId terms = g_.constant(0);
+            const bool scalar = !g_.is_vector(m_.constraints[f.stick].phi);
+            for (std::size_t row = 0; row < s_.whole.rows.size(); ++row) {
+                if (s_.whole.rows[row].constraint != f.stick) continue;
+                terms = g_.add(terms, acceleration_terms(row));
+                const auto& multipliers = m_.constraints[f.stick].multipliers;
+                const auto axis = std::find(multipliers.begin(), multipliers.end(), s_.whole.rows[row].multiplier);
+                if (!scalar) rate[static_cast<std::size_t>(axis - multipliers.begin())] = acceleration(row);
+                // along a given direction: slip = s e, and its rate at rest is s' e
+                const NodeId speed = g_.make(Op::Max, g_.make(Op::Abs, s_.whole.rows[row].velocity), g_.constant(1e-300));
+                for (std::size_t k = 0; k < 3 && scalar; ++k) rate[k] = g_.mul(acceleration(row), g_.div(v[k], speed));
+            }
+            slip_acceleration_.insert(slip_acceleration_.end(), rate.begin(), rate.end());
+            slip_terms_.push_back(terms);
+            NodeId stick = g_.vector_zero();
+            for (std::size_t row = 0; row < d_.rows.size(); ++row) {
+                if (d_.rows[row].constraint != f.stick) continue;
+                for (const ForceDirection& place : forces[row].forces)
+                    if (place.point == f.on.point && place.body == f.on.body)
+                        stick = g_.vadd(stick, g_.vscale(g_.symbol_node(d_.rows[row].multiplier), place.W));
+            }
+            const std::array<NodeId, 3> force = quantities_.vector(stick, f.span);
+            friction_.insert(friction_.end(), force.begin(), force.end());
+            bound_.push_back(quantities_.scalar(f.bound, f.span));
+            static_bound_.push_back(f.static_bound.valid() ? quantities_.scalar(f.static_bound, f.span) : bound_.back());
+        }
+    }
+
+    void guard(GuardMeaning meaning, NodeId value, Guard how) {
+        mode_.guards.push_back(meaning);
+        guards_.push_back(value);
+        mode_.lowered.motion.guards.push_back(how);
+    }
+
+    void guard_all() {
+        using What = GuardMeaning::What;
+        using Passage = Guard::Passage;
+        for (std::size_t i = 0; i < s_.contacts.size(); ++i) {
+            if (off_[s_.contacts[i]])
+                guard({What::closes, i}, gap_[i], {Passage::falling, true, s_.gap_noise});
+            else
+                guard({What::opens, i}, push_[i], {Passage::falling, true, 0});
+        }
+        for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
+            const Friction& f = m_.frictions[i];
+            if (off_[f.constraint]) continue;
+            if (off_[f.stick]) {
+                NodeId forward = g_.constant(0);
+                for (std::size_t axis = 0; axis < 3; ++axis)
+                    forward = g_.add(forward, g_.mul(slip_[3 * i + axis], g_.symbol_node(s_.direction_symbols[i][axis])));
+                guard({What::stops, i}, forward, {Passage::falling, true, s_.rest_speed});
+            } else {
+                guard({What::slips, i}, g_.sub(static_bound_[i], length(friction_, i)), {Passage::falling, true, 0});
+            }
+        }
+        for (std::size_t i = 0; i < m_.events.size(); ++i) {
+            const Event& event = m_.events[i];
+            const Passage passage = event.passage < 0 ? Passage::falling : event.passage > 0 ? Passage::rising : Passage::either;
+            guard({What::event, i}, quantities_.scalar(event.value, event.span), {passage, false, 0});
+            for (const Event::Set& set : event.sets) sets_.push_back(quantities_.scalar(set.value, event.span));
+        }
+    }
+
+    // the direction a friction slides in is remembered from step to step
+    void follow_directions() {
+        Motion& motion = mode_.lowered.motion;
+        std::vector<NodeId> followed;
+        for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
+            if (!slides(d_, i)) continue;
+            const NodeId size = length(slip_, i);
+            // close to rest the direction is round-off: it stays
+            const NodeId clear = g_.make(Op::Less, g_.constant(s_.rest_speed), size);
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const NodeId unit = g_.div(slip_[3 * i + axis], g_.make(Op::Max, size, g_.constant(1e-300)));
+                followed.push_back(g_.make(Op::If, clear, unit, g_.symbol_node(s_.direction_symbols[i][axis])));
+                motion.followed.push_back(mode_.lowered.first_direction + 3 * i + axis);
+            }
+        }
+        if (!followed.empty()) motion.follow = lower_program(g_, {mode_.lowered.inputs, {}, {{"follow", followed}}});
+    }
+
+    // M du = A' p over all rows that are on, without laws: the rates of closed gaps are reversed times their restitution
+    void impact() {
+        ConstrainedSolve solve;
+        solve.M = d_.M;
+        solve.f.assign(m_.speeds.size(), g_.constant(0));
+        solve.A = {0, m_.speeds.size(), {}};
+        for (std::size_t i = 0; i < m_.speeds.size(); ++i)
+            solve.x.push_back(g_.add_symbol(fmt::format("jump {}", i + 1), SymbolKind::other));
+        std::vector<NodeId> impulse(s_.contacts.size(), g_.constant(0)), jump, change, restitution;
+        for (std::size_t row = 0; row < d_.rows.size(); ++row) {
+            const ConstraintRow& r = d_.rows[row];
+            const Constraint& c = m_.constraints[r.constraint];
+            if (r.level == Level::acceleration || c.stick_of || r.by_actuators) continue;
+            for (const SparseEntry& e : d_.A.entries)
+                if (e.row == row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), e.column, e.value});
+            NodeId factor = g_.constant(1);
+            if (c.unilateral && c.restitution.valid()) factor = g_.add(factor, quantities_.scalar(c.restitution, c.span));
+            solve.b.push_back(g_.neg(g_.mul(factor, r.velocity)));
+            solve.lambda.push_back(g_.add_symbol(fmt::format("impulse {}", row + 1), SymbolKind::other));
+            const auto contact = std::find(s_.contacts.begin(), s_.contacts.end(), r.constraint);
+            if (contact != s_.contacts.end())
+                impulse[static_cast<std::size_t>(contact - s_.contacts.begin())] = g_.symbol_node(solve.lambda.back());
+            ++solve.A.rows;
+        }
+        for (const SymbolId s : solve.x) jump.push_back(g_.symbol_node(s));
+        for (std::size_t i = 0; i < s_.contacts.size(); ++i) {
+            const Constraint& c = m_.constraints[s_.contacts[i]];
+            NodeId sum = g_.constant(0);
+            for (const SparseEntry& e : s_.whole.A.entries)
+                if (e.row == s_.contact_rows[i]) sum = g_.add(sum, g_.mul(e.value, jump[e.column]));
+            change.push_back(sum);
+            restitution.push_back(c.restitution.valid() ? quantities_.scalar(c.restitution, c.span) : g_.constant(0));
+        }
+        mode_.impact = lower_program(
+            g_, {mode_.lowered.inputs,
+                 {solve},
+                 {{"jump", jump}, {"impulse", impulse}, {"change", change}, {"restitution", restitution}, {"rate", gap_rate_}}});
+        mode_.impacted.emplace(mode_.lowered.motion, mode_.impact);
+    }
+
+    const SwitchedSystem& s_;
+    const Model& m_;
+    Graph& g_;
+    const std::vector<bool>& off_;
+    Mode& mode_;
+    const ConstrainedDynamics& d_;
+    Diagnostics& diagnostics_;
+    Quantities quantities_;
+    std::vector<NodeId> inertia_;  // the diagonal of M
+    std::vector<NodeId> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_;
+    std::vector<NodeId> slip_, slip_acceleration_, slip_terms_, friction_, bound_, static_bound_;
+    std::vector<NodeId> guards_, sets_;
+};
+
+}  // namespace
+
+std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<bool>& off, std::span<const double> x,
+                                LowerMotionOptions options, Diagnostics& diagnostics) {
+    auto mode = std::make_unique<Mode>();
+    const Model& m = system.model;
+    if (m.switches()) {
+        Result<ConstrainedDynamics> dynamics = in_mode(system.whole, off, system.direction_symbols);
+        diagnostics.append(dynamics.diagnostics);
+        if (!dynamics.ok()) return nullptr;
+        mode->dynamics = std::move(*dynamics);
+    } else {
+        mode->dynamics = system.whole;
+    }
+    if (!x.empty())
+        options.state.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(m.coordinates.size() + m.speeds.size()));
+    Result<LoweredMotion> lowered = lower_motion(mode->dynamics, options);
+    diagnostics.append(lowered.diagnostics);
+    if (!lowered.ok()) return nullptr;
+    mode->lowered = std::move(*lowered);
+    if (!ModeMaker(system, off, *mode, diagnostics).make(options.native)) return nullptr;
+    return mode;
+}
+
+}  // namespace appell

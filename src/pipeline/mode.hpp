@@ -1,0 +1,56 @@
+// One mode of a motion: the system with the constraints that are on, lowered, and the programs that look at its contacts, its
+// frictions and its events.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "dynam/constrained_dynamics.hpp"
+#include "pipeline/lower_motion.hpp"
+#include "sim/motion_program.hpp"
+
+namespace appell {
+
+// What can switch in a model, the same in every mode.
+struct SwitchedSystem {
+    SwitchedSystem(const ConstrainedDynamics& whole, double atol);
+
+    const ConstrainedDynamics& whole;  // with the rows of all constraints
+    const Model& model;
+    std::vector<std::size_t> contacts;                       // constraints
+    std::vector<std::size_t> contact_rows;                   // their rows in `whole`
+    std::vector<std::array<SymbolId, 3>> direction_symbols;  // by friction: the direction it slides in
+    double rest_speed, gap_noise;                            // speeds and gaps below these are zero
+};
+
+struct GuardMeaning {
+    enum class What { closes, opens, stops, slips, event } what;
+    std::size_t index;  // contact, friction or event
+};
+
+struct Mode {
+    ConstrainedDynamics dynamics;
+    LoweredMotion lowered;
+    std::vector<GuardMeaning> guards;
+    // inspect: outputs by contact "gap", "gap_rate", "gap_acceleration", "gap_terms" (how large the terms of that are), "push";
+    // by
+    //     friction "slip", "slip_acceleration", "friction" (the force that makes it stick; three each), "slip_terms", "bound",
+    //     "static_bound"
+    // impact: "jump" of the speeds; by contact "impulse", "rate" of the gap before, its "change", "restitution"
+    // events: "set", the values that events set, in their order
+    Program inspect, impact, events;
+    std::optional<MotionProgram> inspected, impacted, evaluated;
+    std::size_t rank = 0;  // of its rows, at its last inspection
+
+    void set_directions(std::span<const std::array<double, 3>> directions);
+};
+
+// `off`, by constraint; x: where the motion is, or nothing at the start. None with the reason among the diagnostics.
+[[nodiscard]] std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<bool>& off,
+                                              std::span<const double> x, LowerMotionOptions options, Diagnostics& diagnostics);
+
+}  // namespace appell
