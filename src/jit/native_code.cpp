@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "expr/evaluate.hpp"
 #include "jit/code_memory.hpp"
@@ -111,11 +112,6 @@ public:
         output_indices_.resize(s_.values.size());
         for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) output_indices_[s_.outputs[i]].push_back(i);
         begin();
-        for (ValueId v = 0; v < s_.values.size(); ++v) {
-            if (s_.values[v].op != Op::Constant || output_indices_[v].empty()) continue;
-            out_.load(0, memory_of(v));
-            store_outputs(v, 0);
-        }
         std::vector<std::size_t> failures;
         for (const SolveBlock& block : program.solves) {
             for (const PivotGuard& guard : guards_of(block)) look_at(guard, numbers, failures);
@@ -130,23 +126,44 @@ public:
                 failures.push_back(out_.jump_unless_above(0, 1));
             }
         }
-        // The sum is finite where all are; where only it is not, the other way round is taken, and tells.
-        std::vector<Memory> results;
-        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) results.push_back({X86Assembler::Base::outputs, i});
+        // The outputs, two by two: who reads them in pairs would wait for halves that were stored alone. Their sum, and that of the
+        // unknowns, is finite where all are; where only it is not, the other way round is taken, and tells.
+        std::array<bool, 2> begun{};  // pairs are summed up in registers 0 and 1
+        const auto add_to_sum = [&](int pair, int sum) {
+            if (std::exchange(begun[static_cast<std::size_t>(sum)], true))
+                out_.add_pair(sum, pair);
+            else
+                out_.move(sum, pair);
+        };
+        const auto source = [&](std::uint32_t i) {
+            const ValueId v = s_.outputs[i];
+            return s_.values[v].op == Op::Constant ? memory_of(v) : Memory{X86Assembler::Base::outputs, i};
+        };
+        const auto count = static_cast<std::uint32_t>(s_.outputs.size());
+        for (std::uint32_t i = 0; i < count; i += 2) {
+            const int pair = 4 + static_cast<int>(i / 2 % 4);
+            const Memory to{X86Assembler::Base::outputs, i};
+            out_.load(pair, source(i));  // the other half is zero
+            if (i + 1 < count) {
+                out_.load_second(pair, source(i + 1));
+                out_.store_pair(to, pair);
+            } else {
+                out_.store(to, pair);
+            }
+            add_to_sum(pair, static_cast<int>(i / 2 % 2));
+        }
         for (const SolveBlock& block : program.solves)
             for (const std::vector<Slot>* list : {&block.closed.x, &block.closed.lambda})
                 for (const Slot slot : *list)
-                    if (const ValueId v = value_kept_in(slot); v != k_nothing) results.push_back(memory_of(v));
-        constexpr std::size_t k_sums = 4;  // side by side
-        for (std::size_t i = 0; i < results.size(); ++i) {
-            const int sum = static_cast<int>(i % k_sums);
-            if (i < k_sums)
-                out_.load(sum, results[i]);
-            else
-                out_.arithmetic(Arithmetic::add, sum, results[i]);
-        }
-        for (std::size_t i = 1; i < std::min(k_sums, results.size()); ++i) out_.arithmetic(Arithmetic::add, 0, static_cast<int>(i));
-        if (!results.empty()) {
+                    if (const ValueId v = value_kept_in(slot); v != k_nothing) {
+                        out_.load(4, memory_of(v));
+                        add_to_sum(4, 0);
+                    }
+        if (begun[1]) out_.add_pair(0, 1);
+        if (begun[0]) {
+            out_.move(1, 0);
+            out_.take_second(1);
+            out_.arithmetic(Arithmetic::add, 0, 1);
             out_.arithmetic(Arithmetic::sub, 0, 0);
             failures.push_back(out_.jump_unless_number(0));
         }
@@ -173,11 +190,15 @@ private:
 
     static Memory in_slots(Slot slot) { return {X86Assembler::Base::slots, slot}; }
     void look_at(const PivotGuard& guard, const GuardNumbers& numbers, std::vector<std::size_t>& failures) {
+        if (*guard.pivots != *guard.diagonals) out_.load_constant(1, k_zero);
         for (std::size_t i = 0; i < guard.pivots->size(); ++i) {
-            out_.load(0, in_slots((*guard.diagonals)[i]));
-            out_.load(2, in_slots((*guard.pivots)[i]));
-            out_.load_constant(1, k_zero);
-            failures.push_back(out_.jump_unless_above(0, 1));
+            const Slot pivot = (*guard.pivots)[i], diagonal = (*guard.diagonals)[i];
+            out_.load(0, in_slots(diagonal));
+            if (pivot == diagonal)  // above a part of itself it is also above zero
+                out_.move(2, 0);
+            else
+                out_.load(2, in_slots(pivot));
+            if (pivot != diagonal) failures.push_back(out_.jump_unless_above(0, 1));
             out_.multiply_constant(0, numbers.place(guard.least));
             failures.push_back(out_.jump_unless_above(2, 0));
         }
@@ -477,7 +498,7 @@ void add_native_code([[maybe_unused]] Program& program) {
         if (possible) scratch = std::max(scratch, SegmentCompiler(out, schedule).run());
     }
     if (program.instructions.size() <= k_most_whole && schedule_program(program, schedule)) {
-        out.align(16);
+        out.align(64);
         whole = out.size();
         scratch = std::max(scratch, SegmentCompiler(out, schedule).run_whole(program, numbers));
     }

@@ -46,6 +46,11 @@ public:
     void move(int to, int from) { with_register(0x66, 0x28, to, from); }
     void arithmetic(Arithmetic op, int to, int from) { with_register(0xf2, static_cast<std::uint8_t>(op), to, from); }
     void arithmetic(Arithmetic op, int to, Memory from) { with_memory(0xf2, static_cast<std::uint8_t>(op), to, from); }
+    // two doubles side by side in a register
+    void load_second(int to, Memory from) { with_memory(0x66, 0x16, to, from); }  // movhpd
+    void store_pair(Memory to, int from) { with_memory(0x66, 0x11, from, to); }
+    void add_pair(int to, int from) { with_register(0x66, 0x58, to, from); }
+    void take_second(int of) { with_register(0x66, 0x15, of, of); }  // unpckhpd
     // constants beside the code, at a distance from the beginning of the buffer
     void load_constant(int to, std::size_t place) { with_place(0xf2, 0x10, to, place); }
     void multiply_constant(int to, std::size_t place) { with_place(0xf2, 0x59, to, place); }

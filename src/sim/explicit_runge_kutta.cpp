@@ -169,10 +169,10 @@ void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
     const std::vector<double>& last_rate = last_stage_rate();
     double rates = 0, states = 0;
     for (std::size_t i = 0; i < controlled_; ++i) {
-        const double weight = 1 / (atol_[i] + options_.rtol * largest(x_[i], trial_[i]));
-        const double rate = (rate_trial_[i] - last_rate[i]) * weight, state = (trial_[i] - last_stage_[i]) * weight;
-        rates += rate * rate;
-        states += state * state;
+        const double weight = atol_[i] + options_.rtol * largest(x_[i], trial_[i]), inverse = 1 / (weight * weight);
+        const double rate = rate_trial_[i] - last_rate[i], state = trial_[i] - last_stage_[i];
+        rates += rate * rate * inverse;
+        states += state * state * inverse;
     }
     constexpr std::size_t k_enough = 15, k_others = 6;
     if (states > 0 && h * h * rates > control_.stability * control_.stability * states) {

@@ -71,9 +71,17 @@ protected:
         const double *const x = x_.data(), *const trial = trial_.data(), *const atol = atol_.data();
         const double rtol = options_.rtol;
         double sum = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            const double e = error(i) / (atol[i] + rtol * largest(x[i], trial[i]));
-            sum += e * e;
+        const auto in_weights = [&](std::size_t i) { return error(i) / (atol[i] + rtol * largest(x[i], trial[i])); };
+        if constexpr (std::is_same_v<Size, std::size_t>) {
+            for (std::size_t i = 0; i < size; ++i) {
+                const double e = in_weights(i);
+                sum += e * e;
+            }
+        } else {
+            // several entries at once, then the sum in their order
+            std::array<double, Size::value> e;
+            for (std::size_t i = 0; i < size; ++i) e[i] = in_weights(i);
+            for (std::size_t i = 0; i < size; ++i) sum += e[i] * e[i];
         }
         return sum / static_cast<double>(counted_);
     }

@@ -18,8 +18,9 @@ constexpr std::size_t k_most_operations = 1000;  // the pivoted solve of a full 
 constexpr double k_least_mass = 1e-3, k_least_row = 1e-2;
 // rows that are small against the others to round-off count as zero there: squares, with room
 constexpr double k_least_square = 1e-20;
-// Of the dependent unknowns' determinant, rows scaled to unit length, squared: three digits may be lost.
-constexpr double k_least_determinant = 1e-6;
+// Of the dependent unknowns' determinant, rows scaled to unit length, squared: two digits may be lost, and in the reduced masses
+// these two again.
+constexpr double k_least_determinant = 1e-4;
 constexpr std::size_t k_most_coupled = 3;  // rows that are inverted by minors together
 
 // L D L' of a symmetric matrix given by its lower triangle; zeros stay zeros by the graph's own rules
@@ -27,6 +28,20 @@ struct Factors {
     std::vector<std::vector<NodeId>> L;
     std::vector<NodeId> D, inverse;  // 1/D: one division for each, whatever it is used for
 };
+
+// terms in pairs, then pairs in pairs: a chain of additions would be waited for link by link
+NodeId sum_of(Graph& g, std::vector<NodeId> terms) {
+    const NodeId zero = g.constant(0);
+    std::erase(terms, zero);
+    if (terms.empty()) return zero;
+    while (terms.size() > 1) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < terms.size(); i += 2)
+            terms[kept++] = i + 1 < terms.size() ? g.add(terms[i], terms[i + 1]) : terms[i];
+        terms.resize(kept);
+    }
+    return terms.front();
+}
 
 Factors factor(Graph& g, const std::vector<std::vector<NodeId>>& S) {
     const std::size_t n = S.size();
@@ -90,9 +105,9 @@ ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     forward(g, mass, w);
     for (std::vector<NodeId>& row : y) forward(g, mass, row);
     const auto product = [&](const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
-        NodeId sum = zero;
-        for (std::size_t k = 0; k < n; ++k) sum = g.add(sum, g.mul(a[k], g.mul(b[k], mass.inverse[k])));
-        return sum;
+        std::vector<NodeId> terms;
+        for (std::size_t k = 0; k < n; ++k) terms.push_back(g.mul(a[k], g.mul(b[k], mass.inverse[k])));
+        return sum_of(g, std::move(terms));
     };
     std::vector<NodeId> lambda;
     for (std::size_t i = 0; i < m; ++i) {
@@ -162,9 +177,9 @@ std::optional<DependentColumns> invert_columns(Graph& g, const std::vector<std::
         NodeId lengths = g.constant(1);
         for (std::size_t i = 0; i < k; ++i) {
             for (std::size_t j = 0; j < k; ++j) out.inverse[columns[j]][rows[i]] = g.mul(cofactor(i, j), reciprocal);
-            NodeId squared = zero;
-            for (const NodeId entry : A[rows[i]]) squared = g.add(squared, g.mul(entry, entry));
-            lengths = g.mul(lengths, squared);
+            std::vector<NodeId> squares;
+            for (const NodeId entry : A[rows[i]]) squares.push_back(g.mul(entry, entry));
+            lengths = g.mul(lengths, sum_of(g, std::move(squares)));
         }
         out.determinants.push_back(g.mul(determinant, determinant));
         out.lengths.push_back(lengths);
@@ -186,11 +201,10 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
     const auto mass = [&](std::size_t i, std::size_t j) { return i < j ? M[j][i] : M[i][j]; };
     const std::optional<DependentColumns> columns = invert_columns(g, A, dependent);
     if (!columns) return {};
-    // a product with the inverse, reciprocals of determinants last
     const auto times_inverse = [&](const auto& entry, std::size_t k) {
-        NodeId sum = zero;
-        for (std::size_t i = 0; i < m; ++i) sum = g.add(sum, g.mul(columns->inverse[k][i], entry(i)));
-        return sum;
+        std::vector<NodeId> terms;
+        for (std::size_t i = 0; i < m; ++i) terms.push_back(g.mul(columns->inverse[k][i], entry(i)));
+        return sum_of(g, std::move(terms));
     };
     std::vector<std::vector<NodeId>> E(n, std::vector<NodeId>(p, zero));
     std::vector<NodeId> e(n, zero);
@@ -200,27 +214,37 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
             E[dependent[d]][k] = g.neg(times_inverse([&](std::size_t i) { return A[i][independent[k]]; }, d));
         e[dependent[d]] = times_inverse([&](std::size_t i) { return solve.b[i]; }, d);
     }
-    std::vector<NodeId> y;
-    std::vector<std::vector<NodeId>> ME(n, std::vector<NodeId>(p, zero)), reduced(p);
-    std::vector<NodeId> force = solve.f;  // f - M e
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j < n; ++j) {
-            force[i] = g.sub(force[i], g.mul(mass(i, j), e[j]));
-            for (std::size_t k = 0; k < p; ++k) ME[i][k] = g.add(ME[i][k], g.mul(mass(i, j), E[j][k]));
-        }
-    for (std::size_t k = 0; k < p; ++k) {
-        NodeId right = zero;
-        reduced[k].assign(k + 1, zero);
-        for (std::size_t i = 0; i < n; ++i) {
-            right = g.add(right, g.mul(E[i][k], force[i]));
-            for (std::size_t l = 0; l <= k; ++l) reduced[k][l] = g.add(reduced[k][l], g.mul(E[i][k], ME[i][l]));
-        }
-        y.push_back(right);
+    // M E and f - M e, then E' of both
+    const auto sum_over = [&](const auto& term) {
+        std::vector<NodeId> terms;
+        for (std::size_t i = 0; i < n; ++i) terms.push_back(term(i));
+        return sum_of(g, std::move(terms));
+    };
+    std::vector<std::vector<NodeId>> ME(n), reduced(p);
+    std::vector<NodeId> force, y;
+    for (std::size_t i = 0; i < n; ++i) {
+        force.push_back(g.sub(solve.f[i], sum_over([&](std::size_t j) { return g.mul(mass(i, j), e[j]); })));
+        for (std::size_t k = 0; k < p; ++k) ME[i].push_back(sum_over([&](std::size_t j) { return g.mul(mass(i, j), E[j][k]); }));
     }
-    const Factors factors = factor(g, reduced);
-    forward(g, factors, y);
-    for (std::size_t k = 0; k < p; ++k) y[k] = g.mul(y[k], factors.inverse[k]);
-    backward(g, factors, y);
+    for (std::size_t k = 0; k < p; ++k) {
+        y.push_back(sum_over([&](std::size_t i) { return g.mul(E[i][k], force[i]); }));
+        for (std::size_t l = 0; l <= k; ++l)
+            reduced[k].push_back(sum_over([&](std::size_t i) { return g.mul(E[i][k], ME[i][l]); }));
+    }
+    Factors factors;
+    if (p == 2) {
+        // one division instead of two that wait for each other
+        const NodeId a = reduced[0][0], b = reduced[1][0], c = reduced[1][1];
+        const NodeId determinant = g.sub(g.mul(a, c), g.mul(b, b)), reciprocal = g.div(one, determinant);
+        y = {g.mul(g.sub(g.mul(c, y[0]), g.mul(b, y[1])), reciprocal), g.mul(g.sub(g.mul(a, y[1]), g.mul(b, y[0])), reciprocal)};
+        factors.D = {a, determinant};
+        reduced[1][1] = g.mul(a, c);  // what the determinant is compared with
+    } else {
+        factors = factor(g, reduced);
+        forward(g, factors, y);
+        for (std::size_t k = 0; k < p; ++k) y[k] = g.mul(y[k], factors.inverse[k]);
+        backward(g, factors, y);
+    }
 
     ClosedForm<NodeId> closed;
     for (std::size_t j = 0; j < n; ++j) {
