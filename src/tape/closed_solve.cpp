@@ -18,9 +18,9 @@ constexpr std::size_t k_most_operations = 1000;  // the pivoted solve of a full 
 constexpr double k_least_mass = 1e-3, k_least_row = 1e-2;
 // rows that are small against the others to round-off count as zero there: squares, with room
 constexpr double k_least_square = 1e-20;
-// Of the dependent unknowns' determinant, rows scaled to unit length, squared: two digits may be lost, and in the reduced masses
-// these two again.
-constexpr double k_least_determinant = 1e-4;
+// Of the dependent unknowns' determinant, rows scaled to unit length, squared: one and a half digits may be lost, and in the
+// reduced masses as many again; these have a guard of their own.
+constexpr double k_least_determinant = 1e-3, k_least_reduced = 1e-2;
 constexpr std::size_t k_most_coupled = 3;  // rows that are inverted by minors together
 
 // L D L' of a symmetric matrix given by its lower triangle; zeros stay zeros by the graph's own rules
@@ -298,7 +298,7 @@ void add_closed_form(Graph& g, ConstrainedSolve& solve) {
 std::array<PivotGuard, 2> guards_of(const SolveBlock& block) {
     const ClosedForm<Slot>& closed = block.closed;
     const bool multipliers = block.kind == SolveKind::multipliers;
-    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, k_least_mass},
+    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, multipliers ? k_least_mass : k_least_reduced},
             PivotGuard{&closed.row_pivots, &closed.row_diagonal, multipliers ? k_least_row : k_least_determinant}};
 }
 

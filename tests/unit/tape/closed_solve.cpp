@@ -101,6 +101,7 @@ TEST(ClosedSolve, MinimalAndNonminimalAgreeWithTheirSources) {
     std::mt19937_64 random(2);
     std::uniform_real_distribution<double> symmetric(-1, 1);
     std::size_t served = 0, tried = 0;
+    double worst = 0, worst_of_source = 0;
     for (const SolveKind kind : {SolveKind::minimal, SolveKind::nonminimal})
         for (std::size_t n = 2; n <= 6; ++n)
             for (std::size_t m = 1; m < n; ++m) {
@@ -133,18 +134,26 @@ TEST(ClosedSolve, MinimalAndNonminimalAgreeWithTheirSources) {
                     const Solved a = solved(source, inputs), b = solved(closed, inputs);
                     EXPECT_EQ(a.report.status, b.report.status);
                     EXPECT_EQ(a.report.rank, b.report.rank);
-                    double size = 1, difference = 0;
+                    Workspace<Digits50> exact(source);
+                    std::copy(inputs.begin(), inputs.end(), exact.inputs().begin());
+                    (void)exact.run();
+                    double size = 1, error = 0, of_source = 0;
                     for (std::size_t i = 0; i < a.unknowns.size(); ++i) {
-                        size = std::max(size, std::abs(a.unknowns[i]));
-                        difference = std::max(difference, std::abs(a.unknowns[i] - b.unknowns[i]));
+                        const auto truth = static_cast<double>(exact.outputs()[i]);
+                        size = std::max(size, std::abs(truth));
+                        error = std::max(error, std::abs(b.unknowns[i] - truth));
+                        of_source = std::max(of_source, std::abs(a.unknowns[i] - truth));
                     }
-                    // a determinant of 1/100 loses two digits, the masses seen through it as many again, sums of ten one more
-                    EXPECT_LT(difference, 1e-11 * size) << n << " x " << m;
+                    worst = std::max(worst, error / size);
+                    worst_of_source = std::max(worst_of_source, of_source / size);
                     ++tried;
                     served += b.unknowns != a.unknowns;
                 }
             }
     EXPECT_GT(served, tried / 2);
+    // by the guards three digits are lost in the rows, two in the masses, and sums of ten may lose one; the sources lose some, too
+    EXPECT_LT(worst, 1e-10);
+    EXPECT_LT(worst, 10 * worst_of_source);
 }
 
 TEST(ClosedSolve, ASingularPartitionIsLeftToItsSource) {
