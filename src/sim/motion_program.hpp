@@ -28,6 +28,13 @@ public:
         return workspace_.run();
     }
 
+    // the same without a copy, straight into `out`, where the program allows it; see Workspace::run_whole
+    [[nodiscard]] bool run_whole(double t, std::span<const double> x, std::span<double> out) {
+        workspace_.inputs()[0] = t;
+        return workspace_.run_whole(x.data(), out.data());
+    }
+    [[nodiscard]] EvalReport whole_report() const { return workspace_.whole_report(); }
+
     void set_parameter(std::size_t index, double value) {
         if (!workspace_.program().outputs.empty()) workspace_.inputs()[1 + states_ + index] = value;
     }

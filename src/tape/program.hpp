@@ -24,8 +24,9 @@ namespace appell {
 // (dense_solve.hpp).
 enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised, linear };
 
-// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of M
-// and of A M^-1 A', and what elimination leaves of them. By node where it is symbolic, by slot where it is lowered.
+// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of the
+// matrices that are eliminated, and what elimination leaves of them. By node where it is symbolic, by slot where it is lowered.
+// A lowered one has no lambda where nothing reads it.
 template <class Id>
 struct ClosedForm {
     std::vector<Id> x, lambda;
@@ -33,9 +34,10 @@ struct ClosedForm {
 
     [[nodiscard]] bool empty() const { return x.empty(); }
     template <class Visit>
-    void for_each(Visit visit) const {
+    void for_each(Visit visit, bool with_lambda = true) const {
         for (const std::vector<Id>* list : {&x, &lambda, &mass_pivots, &mass_diagonal, &row_pivots, &row_diagonal})
-            for (const Id id : *list) visit(id);
+            if (with_lambda || list != &lambda)
+                for (const Id id : *list) visit(id);
     }
 };
 
@@ -62,7 +64,7 @@ struct ConstrainedSolve {
     std::vector<NodeId> s;
     std::vector<SymbolId> tau;
 
-    ClosedForm<NodeId> closed;  // of `multipliers`, where it is worth it
+    ClosedForm<NodeId> closed;  // of `multipliers`, `minimal` and `nonminimal`, where it is worth it
 };
 
 struct OutputGroup {
@@ -130,6 +132,11 @@ struct OpaqueCall {
 struct NativeCode {
     using Function = void (*)(double* slots, double* scratch);
     std::vector<Function> segments;  // null: interpreted
+    // All segments at once, where every solve has its closed form, or null: streamed inputs in, outputs out, nothing copied in
+    // between. Zero where some number says that the way over the segments must be taken: a pivot that is small, a result that is
+    // not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
+    using Whole = int (*)(double* slots, double* scratch, const double* stream, double* outputs);
+    Whole whole = nullptr;
     std::size_t scratch = 0;         // doubles, of each workspace
     std::size_t bytes = 0;
     std::shared_ptr<const void> memory;
@@ -139,6 +146,8 @@ struct Program {
     std::size_t inputs = 0;
     std::size_t slots = 0;
     std::size_t first_temporary = 0;  // slots from here on are shared by values that live inside one segment
+    // inputs that change with every evaluation: native code can read them where they are, without a copy into their slots
+    Slot stream_begin = 0, stream_end = 0;
     std::vector<std::pair<Slot, double>> constants;
     std::vector<Slot> pi_slots;
     std::vector<Instruction> instructions;

@@ -28,7 +28,10 @@ Workspace<T>::Workspace(const Program& program)
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
     if constexpr (std::is_same_v<T, double>)
-        if (program.native) scratch_.resize(program.native->scratch);
+        if (program.native) {
+            scratch_.resize(program.native->scratch);
+            whole_ = program.native->whole;
+        }
     for (const SolveBlock& block : program.solves) {
         const bool realised = block.kind == SolveKind::realised, linear = block.kind == SolveKind::linear;
         const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
@@ -55,11 +58,11 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
         return report;
     }
     if (linear_solvers_[block]) return linear_solvers_[block]->solve(slots_.data());
-    if constexpr (!IsComplex<T>::value)
-        if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     if constexpr (std::is_same_v<T, double>)
         if (const SolveBlock& b = program_->solves[block]; !b.closed.empty() && !rank_limited_)
-            if (SolveReport report; take_closed_form(b, slots_.data(), report)) return report;
+            if (take_closed_form(b, slots_.data())) return report_of_closed_form(b, slots_.data());
+    if constexpr (!IsComplex<T>::value)
+        if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     return solvers_[block]->solve(slots_.data());
 }
 
@@ -161,7 +164,21 @@ EvalReport Workspace<T>::execute(bool poison, bool interpret) {
 }
 
 template <class T>
+EvalReport Workspace<T>::whole_report() const {
+    EvalReport report;
+    if constexpr (std::is_same_v<T, double>)
+        for (const SolveBlock& block : program_->solves) {
+            const SolveReport solve = report_of_closed_form(block, slots_.data());
+            report.rank = solve.rank;
+            report.weakest_row = solve.weakest_row;
+            report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
+        }
+    return report;
+}
+
+template <class T>
 EvalReport Workspace<T>::run() {
+    if (run_whole(slots_.data() + program_->stream_begin, outputs_.data())) return whole_report();
     return execute(false, false);
 }
 

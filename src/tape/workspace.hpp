@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tape/constrained_solve.hpp"
@@ -25,6 +26,16 @@ public:
     [[nodiscard]] std::span<T> inputs() { return {slots_.data(), program_->inputs}; }
 
     EvalReport run();
+    // The whole of a small program by one piece of native code: the streamed inputs are read where they are, the outputs go where
+    // they are wanted, and nothing is left of it in outputs(). False: nothing is known, and run() is to be called.
+    [[nodiscard]] bool run_whole(const T* stream, T* outputs) {
+        if constexpr (std::is_same_v<T, double>)
+            return whole_ != nullptr && whole_(slots_.data(), scratch_.data(), stream, outputs) != 0;
+        else
+            return false;
+    }
+    // of the last run_whole that was true
+    [[nodiscard]] EvalReport whole_report() const;
     // the same by the interpreter, whether or not there is native code: the reference
     EvalReport run_interpreted();
     // likewise, with the temporaries made NaN before every segment: for tests of the slot sharing
@@ -33,6 +44,7 @@ public:
     // of the last solve: see ConstrainedSolver
     void limit_rank(std::size_t rank) {
         rank_limited_ = true;
+        whole_ = nullptr;
         if (!solvers_.empty() && solvers_.back()) solvers_.back()->limit_rank(rank);
         if (!dense_solvers_.empty() && dense_solvers_.back()) dense_solvers_.back()->limit_rank(rank);
     }
@@ -67,6 +79,7 @@ private:
     std::vector<T> arguments_;   // of one opaque call
     std::vector<T> scratch_;     // of native code
     bool rank_limited_ = false;  // a closed form knows no rank but the full one
+    NativeCode::Whole whole_ = nullptr;
     SolveReport solve(std::size_t segment, bool interpret);
 
     // by solve block, one of the four: the kind of the block decides. Complex numbers take the first road for the dense kinds.
