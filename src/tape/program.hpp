@@ -175,10 +175,9 @@ enum class EvalStatus : std::uint8_t {
     inconsistent_rows,   // rows of A depend on each other and b contradicts itself
     singular_partition,  // rows do not determine the dependent unknowns from the independent ones; A of `linear` has no inverse
     unreachable,         // the actuators can not produce what a servo row asks for
-    needs_pivoting,  // rows, or M, are too close to singular for the solve without pivoting, and the system is too large for the
-                     // other
-    no_reaction,     // no constraint force satisfies the law that depends on it
-    several_reactions  // more than one does
+    needs_pivoting,      // too close to singular for the sparse solve, and too large for the pivoted one
+    no_reaction,         // no constraint force satisfies the law that depends on it
+    several_reactions    // more than one does
 };
 
 // NOTE: inconsistent rows do not stop an evaluation: the independent rows are solved exactly and everything after is computed,

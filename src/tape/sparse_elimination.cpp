@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t k_unknown = 0xffffffffu;
 constexpr std::size_t k_least_rows = 8;
 // rows that couple through one block of M cost the square of their number
-constexpr std::size_t k_many_rows = 12;
+constexpr std::size_t k_many_rows = 6;
 constexpr std::size_t k_most_operations = 1'000'000'000;
 
 class Plan {

@@ -261,6 +261,8 @@ bool SparseSolver::solve(double* slots, SolveReport& report, bool alone) {
         if (positive_) report.status = EvalStatus::not_finite;
         return positive_ ? alone : refuse(failed_, k_none);
     }
+    // dependent rows are the pivoted solve's, where there is one: a little off the constraints it matters which of them are kept
+    if (!alone && (!dropped_.empty() || m > most_rank_ || least_share_ < k_refined)) return false;
     if (m - dropped_.size() > most_rank_) {
         // rows that depend on others on the constraints only: those of the smallest shares
         z_.assign(share_.begin(), share_.end());
@@ -268,7 +270,6 @@ bool SparseSolver::solve(double* slots, SolveReport& report, bool alone) {
         std::nth_element(z_.begin(), last, z_.end());
         if (!factor(slots, *last) || m - dropped_.size() != most_rank_) return refuse(k_none, weakest_);
     }
-    if (!alone && least_share_ < k_refined) return false;
     if (!dropped_.empty() && !late_parts_vanish(slots)) return refuse(k_none, dropped_.front());
     substitute(y_);
     if (least_share_ < k_plain || !dropped_.empty()) {

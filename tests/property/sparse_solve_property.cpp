@@ -77,6 +77,23 @@ Solution<T> solved(const Solvable& s) {
     return out;
 }
 
+// the sparse solve as it is where there is no other
+struct Alone {
+    explicit Alone(const Solvable& s, std::size_t most_rank = static_cast<std::size_t>(-1)) {
+        const SolveBlock& block = s.program.solves[0];
+        std::vector<double> slots(s.program.slots, 0.0);
+        std::copy(s.numbers.begin(), s.numbers.end(), slots.begin());
+        SparseSolver solver(block);
+        solver.limit_rank(most_rank);
+        EXPECT_TRUE(solver.solve(slots.data(), report, true));
+        for (const Slot slot : block.x) x.push_back(slots[slot]);
+        for (const Slot slot : block.lambda) lambda.push_back(slots[slot]);
+    }
+
+    SolveReport report;
+    std::vector<double> x, lambda;
+};
+
 double difference(const std::vector<double>& a, const std::vector<double>& b) {
     double most = 0, size = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -244,26 +261,18 @@ TEST(SparseSolve, DependentRowsAreLeftOutAndTheirMultipliersAreOfLeastNorm) {
         const System s = parallel(count, random);
         const Solvable p(s);
         ASSERT_TRUE(p.program.solves[0].sparse) << count;
-        const auto sparse = solved<double>(p);
         const auto dense = solved<Digits50>(p);
+        const Alone sparse(p);
         EXPECT_EQ(dense.report.rank, 2 * (count - 1));
         EXPECT_EQ(sparse.report.rank, dense.report.rank);
         EXPECT_TRUE(sparse.report.redundant);
         EXPECT_EQ(sparse.report.status, EvalStatus::ok);
         EXPECT_LT(difference(sparse.x, dense.x), 1e-11);
         EXPECT_LT(difference(sparse.lambda, dense.lambda), 1e-11);
-        // and it was the sparse one that found it
-        Workspace<double> w(p.program);
-        std::vector<double> slots(p.program.slots, 0.0);
-        std::copy(p.numbers.begin(), p.numbers.end(), slots.begin());
-        SparseSolver solver(p.program.solves[0]);
-        SolveReport report;
-        EXPECT_TRUE(solver.solve(slots.data(), report, false));
-        EXPECT_EQ(report.rank, 2 * (count - 1));
     }
     System s = parallel(20, random);
     s.b[4] += 0.1;
-    const auto contradicting = solved<double>(Solvable(s));
+    const Alone contradicting{Solvable(s)};
     EXPECT_EQ(contradicting.report.status, EvalStatus::inconsistent_rows);
     EXPECT_EQ(contradicting.report.inconsistent_row / 3, 1u);
 }
@@ -274,15 +283,11 @@ TEST(SparseSolve, LimitedRankLeavesOutTheRowsThatHaveLeastOfTheirOwn) {
     System s = parallel(20, random);
     for (Entry& e : s.A) e.value *= 1 + 1e-7 * number(random);  // a little off the constraints
     const Solvable p(s);
-    Workspace<double> sparse(p.program);
-    sparse.limit_rank(38);
-    std::copy(p.numbers.begin(), p.numbers.end(), sparse.inputs().begin());
-    const EvalReport report = sparse.run();
-    EXPECT_EQ(report.rank, 38u);
+    const Alone sparse(p, 38);
+    EXPECT_EQ(sparse.report.rank, 38u);
     std::mt19937 again(5);
     const auto exact = solved<Digits50>(Solvable(parallel(20, again)));
-    std::vector<double> x(sparse.output("x").begin(), sparse.output("x").end());
-    EXPECT_LT(difference(x, exact.x), 1e-4);
+    EXPECT_LT(difference(sparse.x, exact.x), 1e-4);
 }
 
 // the sign of a determinant
