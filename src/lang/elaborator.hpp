@@ -67,7 +67,8 @@ struct Entity {
     std::uint32_t part = 0;   // of its name in the statement
     std::uint32_t index = 0;  // in the model's list of its kind; the function's id
     std::uint32_t requested_by = 0;
-    bool started = false;  // a start value was given
+    bool started = false;       // a start value was given
+    bool rate_started = false;  // one of its rate was
     Value value;
 };
 

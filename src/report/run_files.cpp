@@ -138,8 +138,10 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
         }
         out["forces"] = {{"file", "forces.csv"}, {"frame", run.layout.forces_frame}, {"columns", std::move(columns)}};
     }
-    out["parameters"] = Json::object();
-    for (const Parameter& p : m.parameters) out["parameters"][p.name] = number(p.value);
+    // NOTE: names are different, so that none is looked for; an object would compare each with all before it
+    Json::object_t parameters;
+    for (const Parameter& p : m.parameters) parameters.emplace_back(p.name, number(p.value));
+    out["parameters"] = std::move(parameters);
     out["sizes"] = {{"coordinates", m.coordinates.size()},
                     {"speeds", m.speeds.size()},
                     {"nodes", run.nodes},

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "expr/sweep.hpp"
+#include "tape/sparse_elimination.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
@@ -337,6 +338,7 @@ private:
             unknowns(s.tau, block.tau);
             block.independent = s.independent;
             block.mass_blocks = mass_blocks(block);
+            if (s.closed.empty()) block.sparse = plan_sparse_elimination(block);
             program_.solves.push_back(std::move(block));
         }
     }

@@ -99,6 +99,8 @@ struct MatrixEntry {
     Slot slot;
 };
 
+struct SparseElimination;
+
 struct SolveBlock {
     SolveKind kind = SolveKind::multipliers;
     std::size_t size = 0, rows = 0;  // columns and rows of A
@@ -109,6 +111,7 @@ struct SolveBlock {
     std::vector<Slot> law, guess, s, tau;
     ClosedForm<Slot> closed;
     std::vector<std::vector<std::uint32_t>> mass_blocks;  // M's columns, grouped into the blocks that do not couple
+    std::shared_ptr<const SparseElimination> sparse;      // of `multipliers`, where most entries are zero
 };
 
 // the segment's instructions run first, then its solve block, if it has one
@@ -181,6 +184,7 @@ enum class EvalStatus : std::uint8_t {
     inconsistent_rows,   // rows of A depend on each other and b contradicts itself
     singular_partition,  // rows do not determine the dependent unknowns from the independent ones; A of `linear` has no inverse
     unreachable,         // the actuators can not produce what a servo row asks for
+    needs_pivoting,      // too close to singular for the sparse solve, and too large for the pivoted one
     no_reaction,         // no constraint force satisfies the law that depends on it
     several_reactions    // more than one does
 };
@@ -199,7 +203,7 @@ struct EvalReport {
     double inconsistency = 0;       // largest relative disagreement of a dependent row with its b
     std::uint32_t inconsistent_row = 0;
     std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia
-    std::uint32_t row = 0;              // for unreachable: the servo row
+    std::uint32_t row = 0;              // for unreachable: the servo row; for needs_pivoting: the row, if it is not a column
 };
 
 // Numbers of one evaluation, all memory allocated once. T: double, std::complex<double>, boost::multiprecision numbers.

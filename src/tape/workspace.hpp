@@ -14,6 +14,7 @@
 #include "tape/program.hpp"
 #include "tape/realised_solve.hpp"
 #include "tape/scalars.hpp"
+#include "tape/sparse_solve.hpp"
 
 namespace appell {
 
@@ -45,6 +46,8 @@ public:
     void limit_rank(std::size_t rank) {
         rank_limited_ = true;
         whole_ = nullptr;
+        most_rank_ = rank;
+        if (!sparse_solvers_.empty() && sparse_solvers_.back()) sparse_solvers_.back()->limit_rank(rank);
         if (!solvers_.empty() && solvers_.back()) solvers_.back()->limit_rank(rank);
         if (!dense_solvers_.empty() && dense_solvers_.back()) dense_solvers_.back()->limit_rank(rank);
     }
@@ -56,13 +59,20 @@ public:
     }
     [[nodiscard]] std::span<const T> output(std::string_view name) const { return output(program_->output(name)); }
 
-    // the rows of A that a solve of kind `multipliers` worked with (ConstrainedSolver::rows, directions); empty for the other
-    // kinds
+    // The rows of A that a solve of kind `multipliers` worked with (ConstrainedSolver::rows, directions; SparseSolver::rows,
+    // which has no directions); empty for the other kinds.
     [[nodiscard]] std::span<const T> rows(std::size_t solve) const {
+        if constexpr (std::is_same_v<T, double>)
+            if (sparse_solvers_[solve]) return sparse_solvers_[solve]->rows(slots_.data());
         return solvers_[solve] ? solvers_[solve]->rows() : std::span<const T>{};
     }
     [[nodiscard]] std::span<const Real<T>> directions(std::size_t solve) const {
         return solvers_[solve] ? solvers_[solve]->directions() : std::span<const Real<T>>{};
+    }
+
+    // of a sparse solve; null otherwise
+    [[nodiscard]] SparseSolver* sparse(std::size_t solve) const {
+        return sparse_solvers_.empty() ? nullptr : sparse_solvers_[solve].get();
     }
 
     [[nodiscard]] const Program& program() const { return *program_; }
@@ -87,6 +97,9 @@ private:
     std::vector<std::unique_ptr<DenseSolver<Real<T>>>> dense_solvers_;
     std::vector<std::unique_ptr<RealisedSolver<T>>> realised_solvers_;
     std::vector<std::unique_ptr<LinearSolver<T>>> linear_solvers_;
+    // beside the first, which is then made when it is needed, unless it is small or can not be afforded
+    std::vector<std::unique_ptr<SparseSolver>> sparse_solvers_;
+    std::size_t most_rank_ = static_cast<std::size_t>(-1);
 };
 
 extern template class Workspace<double>;
