@@ -140,6 +140,7 @@ private:
     // --- statements without a name
     void elaborate_particle(const Instance& instance);
     void elaborate_body(const Instance& instance);
+    std::optional<BodyShape> elaborate_shape(const Part& part, const Part* axis, std::uint32_t environment);
     void check_inertia(const Part& part, const std::vector<Value>& entries);
     void elaborate_gravity(const Instance& instance);
     void elaborate_force(const Instance& instance);

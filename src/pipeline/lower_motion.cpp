@@ -21,10 +21,7 @@
 
 namespace appell {
 
-namespace {
-
-// the Newtonian plane in which the paths of a plot move, from their positions' structure
-std::pair<int, int> path_plane(Graph& g, const std::vector<Vec3>& paths) {
+std::pair<int, int> path_plane(const Graph& g, const std::vector<Vec3>& paths) {
     std::array<bool, 3> moves{};
     for (const Vec3& p : paths)
         for (std::size_t axis = 0; axis < 3; ++axis)
@@ -34,8 +31,6 @@ std::pair<int, int> path_plane(Graph& g, const std::vector<Vec3>& paths) {
     if (!moves[0] && moves[1] && moves[2]) return {1, 2};
     return {0, 1};
 }
-
-}  // namespace
 
 std::vector<SymbolId> program_inputs(const Model& model) {
     std::vector<SymbolId> inputs{model.time};
