@@ -20,7 +20,7 @@
 #include "base/number_format.hpp"
 #include "command_line.hpp"
 #include "gallery.hpp"
-#include "model_files.hpp"
+#include "library/model_files.hpp"
 #include "pipeline/run_report.hpp"
 #include "progress_line.hpp"
 #include "report/diagnosis_lines.hpp"
@@ -420,7 +420,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
 
     const bool resumable =
         saved && (result->summary.reason == EndReason::cancelled || result->summary.reason == EndReason::too_many_steps);
-    const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, APPELL_VERSION);
+    const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, {APPELL_VERSION, read.set});
     const std::vector<NamedPlot> plots = run_plots(*d.model, *result);
     if (command.report) writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, command_text(command.arguments)}));
     const Diagnostics writing = writer.finish(summary, plots, resumable);

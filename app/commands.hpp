@@ -10,6 +10,7 @@
 #include "pipeline/export_code.hpp"
 #include "pipeline/linearize.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/plot_run.hpp"
 #include "pipeline/print_equations.hpp"
 #include "report/run_state.hpp"
 
@@ -53,6 +54,15 @@ struct ExportCommand {
     std::string out;  // folder; empty: named after the system
 };
 
+struct PlotCommand {
+    PlotRequest request;
+    std::string out;  // file
+    std::string title;
+    std::string log;                  // axes: "x", "y" or "xy"
+    double width = 120, height = 75;  // millimetres
+    double dpi = 300;                 // of a PNG
+};
+
 int check_command(const std::string& file, const SharedOptions& shared);
 int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared);
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared);
@@ -61,6 +71,9 @@ int linearize_command(const std::string& file, LinearizeCommand command, const S
 // what the run in this folder goes on from; problems are shown
 [[nodiscard]] std::optional<RunState> read_stopped_run(const std::string& folder, const SharedOptions& shared);
 int export_command(const std::string& file, ExportCommand command, const SharedOptions& shared);
+int plot_command(const std::string& folder, PlotCommand command, const SharedOptions& shared);
+// `check`: nothing is written, and a file that is laid out otherwise is a problem
+int format_command(const std::vector<std::string>& files, bool check, const SharedOptions& shared);
 int gallery_command(const std::string& name, const SharedOptions& shared);
 int explain_command(const std::string& code, const SharedOptions& shared);
 

@@ -9,7 +9,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "model_files.hpp"
+#include "library/model_files.hpp"
 #include "report/files.hpp"
 #include "report/run_files.hpp"
 

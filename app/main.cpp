@@ -48,6 +48,10 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     SweepCommand many;
     LinearizeCommand linear;
     ExportCommand exported;
+    PlotCommand picture;
+    std::vector<std::string> files;
+    bool only_check = false;
+    std::string folder_of_run;
     std::string language = "c";
     const auto with_model = [&](CLI::App* command) {
         command->add_option("FILE", file, "the model file");
@@ -137,6 +141,24 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         ->check(CLI::IsMember(formulations));
     to_code->add_option("--out", exported.out, "DIR for the files; default SYSTEM.export");
 
+    CLI::App* plot = app.add_subcommand("plot", "draw curves of a run as SVG, PDF or PNG, for papers");
+    plot->add_option("DIR", folder_of_run, "the folder of the run")->required();
+    plot->add_option("CURVES", picture.request.text, "\"EXPR, ... [vs EXPR]\" or \"path(POINT), ...\"")->required();
+    plot->add_option("-o,--out", picture.out, "the file; its ending is .svg, .pdf or .png");
+    plot->add_option("--width", picture.width, "in mm; default 120")->check(CLI::Range(43.0, 2000.0));
+    plot->add_option("--height", picture.height, "in mm; default 75")->check(CLI::Range(32.0, 2000.0));
+    plot->add_option("--title", picture.title, "a line above the curves");
+    plot->add_option("--log", picture.log, "logarithmic axes")->check(CLI::IsMember({"x", "y", "xy"}));
+    plot->add_option("--from", picture.request.from, "the first time, in seconds");
+    plot->add_option("--to", picture.request.to, "the last time, in seconds");
+    plot->add_option("--dpi", picture.dpi, "dots per inch of a PNG; default 300")->check(CLI::Range(30.0, 2400.0));
+    plot->add_flag("--json", shared.json, "print JSON, for machines");
+
+    CLI::App* layout = app.add_subcommand("format", "lay out model files, keeping every word and comment");
+    layout->add_option("FILE", files, "model files; `-` reads standard input and writes standard output")->required();
+    layout->add_flag("--check", only_check, "write nothing; name the files that would change, and exit with 1");
+    layout->add_flag("--json", shared.json, "print JSON, for machines");
+
     CLI::App* gallery = app.add_subcommand("gallery", "list the example models, or copy one here");
     gallery->add_option("NAME", name, "the model to copy");
     gallery->add_flag("--json", shared.json, "print JSON, for machines");
@@ -149,7 +171,8 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         // NOTE: CLI11 takes them from the back
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
         if (simulate->parsed() && !run.resume.empty() && !stopped) return resume(arguments, run.resume, shared);
-        if (!gallery->parsed() && !explain->parsed() && file.empty()) throw CLI::RequiredError("FILE");
+        if (!gallery->parsed() && !explain->parsed() && !plot->parsed() && !layout->parsed() && file.empty())
+            throw CLI::RequiredError("FILE");
         if (check->parsed()) return check_command(file, shared);
         if (derive->parsed()) return derive_command(file, print, shared);
         if (simulate->parsed()) {
@@ -164,6 +187,8 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
             exported.request.options.language = language == "c" ? ExportLanguage::c : ExportLanguage::cpp;
             return export_command(file, exported, shared);
         }
+        if (layout->parsed()) return format_command(files, only_check, shared);
+        if (plot->parsed()) return plot_command(folder_of_run, picture, shared);
         if (gallery->parsed()) return gallery_command(name, shared);
         return explain_command(code, shared);
     } catch (const CLI::ParseError& error) {

@@ -18,7 +18,7 @@
 #include "base/number_format.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "model_files.hpp"
+#include "library/model_files.hpp"
 #include "pipeline/ensemble.hpp"
 #include "progress_line.hpp"
 #include "report/files.hpp"

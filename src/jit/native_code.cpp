@@ -1,13 +1,18 @@
 #include "jit/native_code.hpp"
 
+#include <math.h>
+
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "expr/evaluate.hpp"
 #include "jit/code_memory.hpp"
 #include "jit/segment_schedule.hpp"
 #include "jit/x86_64_assembler.hpp"
+#include "tape/closed_solve.hpp"
 
 namespace appell {
 
@@ -18,6 +23,8 @@ constexpr std::uint32_t k_never = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t k_no_place = k_never;
 // memory is addressed by 31 bits of offset
 constexpr std::size_t k_most_doubles = std::size_t(1) << 27;
+// programs are also made in one piece up to here; beyond, what is saved around the pieces does not show
+constexpr std::size_t k_most_whole = 5000;
 
 // the interpreter's formulas as functions
 template <Op op>
@@ -46,8 +53,42 @@ const void* function_of(Op op) {
     return reinterpret_cast<const void*>(found);
 }
 
-// places of the constants, which stand before the code
-constexpr std::size_t k_sign_mask = 0, k_one = 16, k_code = 32;
+// Both of an angle for little more than one: the C library computes them by the same steps as each alone, which a test confirms.
+double sine_with_cosine(double x, double* cosine) {
+    double sine = 0;
+    ::sincos(x, &sine, cosine);
+    return sine;
+}
+double cosine_with_sine(double x, double* sine) {
+    double cosine = 0;
+    ::sincos(x, sine, &cosine);
+    return cosine;
+}
+
+// constants stand before the code: a mask of 16 bytes, one, and what guards need
+constexpr std::size_t k_sign_mask = 0, k_one = 16, k_zero = 24, k_first_guard = 32;
+
+// the numbers that pivots are compared with, each once
+class GuardNumbers {
+public:
+    explicit GuardNumbers(const Program& program) {
+        for (const SolveBlock& block : program.solves) {
+            for (const PivotGuard& guard : guards_of(block)) add(guard.least);
+            add(least_square_of(block));
+        }
+    }
+    [[nodiscard]] const std::vector<double>& all() const { return numbers_; }
+    [[nodiscard]] std::size_t place(double number) const {
+        const auto found = std::find(numbers_.begin(), numbers_.end(), number);
+        return k_first_guard + 8 * static_cast<std::size_t>(found - numbers_.begin());
+    }
+
+private:
+    void add(double number) {
+        if (std::find(numbers_.begin(), numbers_.end(), number) == numbers_.end()) numbers_.push_back(number);
+    }
+    std::vector<double> numbers_;
+};
 
 class SegmentCompiler {
 public:
@@ -60,8 +101,76 @@ public:
 
     // how many doubles of scratch memory it takes
     std::size_t run() {
-        out_.begin_function();
-        for (std::uint32_t place = 0; place < s_.order.size(); ++place) compute(place);
+        begin();
+        out_.end_function();
+        return scratch_;
+    }
+
+    // the same for a whole program, whose pivots are looked at in the end
+    std::size_t run_whole(const Program& program, const GuardNumbers& numbers) {
+        stream_begin_ = program.stream_begin;
+        output_indices_.resize(s_.values.size());
+        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) output_indices_[s_.outputs[i]].push_back(i);
+        begin();
+        std::vector<std::size_t> failures;
+        for (const SolveBlock& block : program.solves) {
+            for (const PivotGuard& guard : guards_of(block)) look_at(guard, numbers, failures);
+            if (const double least = least_square_of(block); least > 0) {
+                out_.load(0, in_slots(block.closed.row_diagonal.front()));
+                out_.move(1, 0);
+                for (const Slot slot : block.closed.row_diagonal) {
+                    out_.arithmetic(Arithmetic::min, 0, in_slots(slot));
+                    out_.arithmetic(Arithmetic::max, 1, in_slots(slot));
+                }
+                out_.multiply_constant(1, numbers.place(least));
+                failures.push_back(out_.jump_unless_above(0, 1));
+            }
+        }
+        // The outputs, two by two: who reads them in pairs would wait for halves that were stored alone. Their sum, and that of the
+        // unknowns, is finite where all are; where only it is not, the other way round is taken, and tells.
+        std::array<bool, 2> begun{};  // pairs are summed up in registers 0 and 1
+        const auto add_to_sum = [&](int pair, int sum) {
+            if (std::exchange(begun[static_cast<std::size_t>(sum)], true))
+                out_.add_pair(sum, pair);
+            else
+                out_.move(sum, pair);
+        };
+        const auto source = [&](std::uint32_t i) {
+            const ValueId v = s_.outputs[i];
+            return s_.values[v].op == Op::Constant ? memory_of(v) : Memory{X86Assembler::Base::outputs, i};
+        };
+        const auto count = static_cast<std::uint32_t>(s_.outputs.size());
+        for (std::uint32_t i = 0; i < count; i += 2) {
+            const int pair = 4 + static_cast<int>(i / 2 % 4);
+            const Memory to{X86Assembler::Base::outputs, i};
+            out_.load(pair, source(i));  // the other half is zero
+            if (i + 1 < count) {
+                out_.load_second(pair, source(i + 1));
+                out_.store_pair(to, pair);
+            } else {
+                out_.store(to, pair);
+            }
+            add_to_sum(pair, static_cast<int>(i / 2 % 2));
+        }
+        for (const SolveBlock& block : program.solves)
+            for (const std::vector<Slot>* list : {&block.closed.x, &block.closed.lambda})
+                for (const Slot slot : *list)
+                    if (const ValueId v = value_kept_in(slot); v != k_nothing) {
+                        out_.load(4, memory_of(v));
+                        add_to_sum(4, 0);
+                    }
+        if (begun[1]) out_.add_pair(0, 1);
+        if (begun[0]) {
+            out_.move(1, 0);
+            out_.take_second(1);
+            out_.arithmetic(Arithmetic::add, 0, 1);
+            out_.arithmetic(Arithmetic::sub, 0, 0);
+            failures.push_back(out_.jump_unless_number(0));
+        }
+        out_.return_value(1);
+        out_.end_function();
+        for (const std::size_t jump : failures) out_.land(jump);
+        out_.return_value(0);
         out_.end_function();
         return scratch_;
     }
@@ -71,12 +180,62 @@ private:
     using Arithmetic = X86Assembler::Arithmetic;
     static constexpr ValueId k_nothing = std::numeric_limits<ValueId>::max();
 
+    void begin() {
+        find_partners();
+        out_.begin_function(s_.calls);
+        for (std::uint32_t place = 0; place < s_.order.size(); ++place) compute(place);
+    }
+
+    // ---- what ends a whole program
+
+    static Memory in_slots(Slot slot) { return {X86Assembler::Base::slots, slot}; }
+    void look_at(const PivotGuard& guard, const GuardNumbers& numbers, std::vector<std::size_t>& failures) {
+        if (*guard.pivots != *guard.diagonals) out_.load_constant(1, k_zero);
+        for (std::size_t i = 0; i < guard.pivots->size(); ++i) {
+            const Slot pivot = (*guard.pivots)[i], diagonal = (*guard.diagonals)[i];
+            out_.load(0, in_slots(diagonal));
+            if (pivot == diagonal)  // above a part of itself it is also above zero
+                out_.move(2, 0);
+            else
+                out_.load(2, in_slots(pivot));
+            if (pivot != diagonal) failures.push_back(out_.jump_unless_above(0, 1));
+            out_.multiply_constant(0, numbers.place(guard.least));
+            failures.push_back(out_.jump_unless_above(2, 0));
+        }
+    }
+    // of a closed form's unknowns: those that are no outputs
+    [[nodiscard]] ValueId value_kept_in(Slot slot) const {
+        for (ValueId v = 0; v < s_.values.size(); ++v)
+            if (s_.values[v].slot == slot && s_.values[v].kept && output_indices_[v].empty()) return v;
+        return k_nothing;
+    }
+    void store_outputs(ValueId v, int reg) {
+        if (output_indices_.empty()) return;
+        for (const std::uint32_t i : output_indices_[v]) out_.store({X86Assembler::Base::outputs, i}, reg);
+    }
+
+    // the sine and the cosine of one angle
+    void find_partners() {
+        partner_.assign(s_.values.size(), k_nothing);
+        if (!s_.calls) return;
+        std::vector<std::array<ValueId, 2>> of_angle(s_.values.size(), {k_nothing, k_nothing});
+        for (const ValueId v : s_.order)
+            if (s_.values[v].op == Op::Sin || s_.values[v].op == Op::Cos)
+                of_angle[s_.values[v].operands[0]][s_.values[v].op == Op::Sin ? 0 : 1] = v;
+        for (const std::array<ValueId, 2>& both : of_angle)
+            if (both[0] != k_nothing && both[1] != k_nothing) {
+                partner_[both[0]] = both[1];
+                partner_[both[1]] = both[0];
+            }
+    }
+
     // ---- where values are
 
     [[nodiscard]] bool in_slot(ValueId v) const { return s_.values[v].kept && (s_.values[v].op == Op::Constant || stored(v)); }
     [[nodiscard]] bool stored(ValueId v) const { return spilled_[v] == k_in_slot; }
     [[nodiscard]] bool in_memory(ValueId v) const { return spilled_[v] != k_no_place || s_.values[v].op == Op::Constant; }
     [[nodiscard]] Memory memory_of(ValueId v) const {
+        if (s_.values[v].streamed) return {X86Assembler::Base::stream, s_.values[v].slot - stream_begin_};
         if (in_slot(v)) return {X86Assembler::Base::slots, s_.values[v].slot};
         return {X86Assembler::Base::scratch, spilled_[v]};
     }
@@ -93,14 +252,17 @@ private:
         if (v != k_nothing) register_of_[v] = k_none;
         v = k_nothing;
     }
-    void save(ValueId v) {
-        if (in_memory(v)) return;
+    void place_in_scratch(ValueId v) {
         if (free_scratch_.empty()) {
             spilled_[v] = static_cast<std::uint32_t>(scratch_++);
         } else {
             spilled_[v] = free_scratch_.back();
             free_scratch_.pop_back();
         }
+    }
+    void save(ValueId v) {
+        if (in_memory(v)) return;
+        place_in_scratch(v);
         out_.store(memory_of(v), register_of_[v]);
     }
 
@@ -178,8 +340,10 @@ private:
         const SegmentValue& value = s_.values[id];
         pass(place, value);
         int reg = 0;
-        if (!is_inlined(value.op))
-            reg = call(value);
+        if (spilled_[id] != k_no_place)  // it came with its partner
+            out_.load(reg = take_register({}), memory_of(id));
+        else if (!is_inlined(value.op))
+            reg = call(id, value);
         else if (value.op == Op::PowInt)
             reg = power(value);
         else if (value.arity == 2)
@@ -191,9 +355,11 @@ private:
         leave(value);
         hold(reg, id);
         if (value.kept) {
-            out_.store({X86Assembler::Base::slots, value.slot}, reg);
+            out_.store(in_slots(value.slot), reg);
+            if (spilled_[id] != k_no_place) free_scratch_.push_back(spilled_[id]);
             spilled_[id] = k_in_slot;
         }
+        store_outputs(id, reg);
         if (next_use(id) == k_never) release(reg);
     }
 
@@ -268,7 +434,7 @@ private:
         return base;
     }
 
-    int call(const SegmentValue& value) {
+    int call(ValueId id, const SegmentValue& value) {
         for (int reg = 0; reg < X86Assembler::k_registers; ++reg) {
             const ValueId v = holds_[static_cast<std::size_t>(reg)];
             if (v == k_nothing) continue;
@@ -281,12 +447,23 @@ private:
             load_into(0, value.operands[0]);
         else
             for (std::uint8_t k = 0; k < value.arity; ++k) out_.load(k, memory_of(value.operands[k]));
-        out_.call(function_of(value.op));
+        if (const ValueId other = partner_[id]; other != k_nothing) {
+            place_in_scratch(other);
+            out_.point_at(memory_of(other));
+            out_.call(value.op == Op::Sin ? reinterpret_cast<const void*>(sine_with_cosine)
+                                          : reinterpret_cast<const void*>(cosine_with_sine));
+        } else {
+            out_.call(function_of(value.op));
+        }
         for (int reg = 0; reg < X86Assembler::k_registers; ++reg) release(reg);
         return 0;
     }
 
     static constexpr std::uint32_t k_in_slot = k_no_place - 1;
+
+    Slot stream_begin_ = 0;
+    std::vector<std::vector<std::uint32_t>> output_indices_;  // by value, of a whole program
+    std::vector<ValueId> partner_;                            // by value
 
     X86Assembler& out_;
     const SegmentSchedule& s_;
@@ -304,12 +481,15 @@ void add_native_code([[maybe_unused]] Program& program) {
 #if defined(__x86_64__) && defined(__unix__)
     if (program.instructions.empty() || program.slots > k_most_doubles) return;
     X86Assembler out;
-    out.number(std::bit_cast<std::uint64_t>(-0.0), 8);
+    const auto number = [&](double value) { out.number(std::bit_cast<std::uint64_t>(value), 8); };
+    const GuardNumbers numbers(program);
+    number(-0.0);
     out.number(0, 8);
-    out.number(std::bit_cast<std::uint64_t>(1.0), 8);
-    out.align(k_code);
+    number(1.0);
+    number(0.0);
+    for (const double least : numbers.all()) number(least);
     std::vector<std::size_t> entries;
-    std::size_t scratch = 0;
+    std::size_t scratch = 0, whole = 0;
     SegmentSchedule schedule;
     for (const Segment& segment : program.segments) {
         const bool possible = schedule_segment(program, segment, schedule);
@@ -317,13 +497,19 @@ void add_native_code([[maybe_unused]] Program& program) {
         entries.push_back(possible ? out.size() : 0);
         if (possible) scratch = std::max(scratch, SegmentCompiler(out, schedule).run());
     }
+    if (program.instructions.size() <= k_most_whole && schedule_program(program, schedule)) {
+        out.align(64);
+        whole = out.size();
+        scratch = std::max(scratch, SegmentCompiler(out, schedule).run_whole(program, numbers));
+    }
     if (scratch > k_most_doubles || out.size() > std::numeric_limits<std::int32_t>::max()) return;
     const std::shared_ptr<const std::uint8_t> memory = executable_copy(out.code());
     if (!memory) return;
+    const auto entered = [&](std::size_t entry) { return const_cast<std::uint8_t*>(memory.get() + entry); };
     auto native = std::make_shared<NativeCode>();
     for (const std::size_t entry : entries)
-        native->segments.push_back(
-            entry == 0 ? nullptr : reinterpret_cast<NativeCode::Function>(const_cast<std::uint8_t*>(memory.get() + entry)));
+        native->segments.push_back(entry == 0 ? nullptr : reinterpret_cast<NativeCode::Function>(entered(entry)));
+    if (whole != 0) native->whole = reinterpret_cast<NativeCode::Whole>(entered(whole));
     native->scratch = scratch;
     native->bytes = out.size();
     native->memory = memory;

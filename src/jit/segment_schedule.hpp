@@ -18,7 +18,8 @@ struct SegmentValue {
     std::uint8_t arity = 0;
     std::int32_t exponent = 0;  // of PowInt
     Slot slot = 0;
-    bool kept = false;  // its slot is read later, outside the segment
+    bool kept = false;      // its slot is read later, outside the segment
+    bool streamed = false;  // it is an input that is read from the stream
 };
 
 struct SegmentSchedule {
@@ -26,12 +27,18 @@ struct SegmentSchedule {
     std::vector<ValueId> order;  // those to be computed
     // by value: the places in `order` that use it, ascending; uses[first_use[v]] .. uses[first_use[v + 1] - 1]
     std::vector<std::uint32_t> first_use, uses;
+    std::vector<ValueId> outputs;  // of a whole program, by output
+    bool calls = false;
 };
 
 // operations that are inlined; all others are calls
 [[nodiscard]] bool is_inlined(Op op);
 
-// No value where the segment calls opaque functions.
+// False where the segment calls opaque functions.
 [[nodiscard]] bool schedule_segment(const Program& program, const Segment& segment, SegmentSchedule& out);
+
+// All segments, one after the other, with the closed forms in place of the solves' unknowns. Kept are the pivots, their diagonals,
+// and unknowns that are no outputs; all else that no output needs is not computed. False where a solve has no closed form.
+[[nodiscard]] bool schedule_program(const Program& program, SegmentSchedule& out);
 
 }  // namespace appell

@@ -3,39 +3,83 @@
 // and IA-32 Architectures Software Developer's Manual, volume 2.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 namespace appell {
 
 class X86Assembler {
 public:
-    enum class Base : std::uint8_t { slots = 3, scratch = 5 };  // rbx, rbp: kept by the functions that are called
+    enum class Base : std::uint8_t { slots, scratch, stream, outputs };
     struct Memory {
         Base base;
         std::uint32_t index;  // of a double
     };
     // scalar operations  xmm = xmm op xmm/m64
-    enum class Arithmetic : std::uint8_t { add = 0x58, mul = 0x59, sub = 0x5c, div = 0x5e, sqrt = 0x51 };
+    enum class Arithmetic : std::uint8_t { add = 0x58, mul = 0x59, sub = 0x5c, div = 0x5e, sqrt = 0x51, min = 0x5d, max = 0x5f };
     static constexpr int k_registers = 16;
 
-    // rdi: the slots, rsi: the scratch memory
-    void begin_function() {
-        bytes({0xf3, 0x0f, 0x1e, 0xfa});              // endbr64
-        bytes({0x53, 0x55, 0x48, 0x83, 0xec, 0x08});  // push rbx; push rbp; sub rsp, 8: calls want the stack at a multiple of 16
-        bytes({0x48, 0x89, 0xfb, 0x48, 0x89, 0xf5});  // mov rbx, rdi; mov rbp, rsi
+    // The arguments are the four bases, in order. Where functions are called, they move to registers that these keep.
+    void begin_function(bool calls) {
+        calls_ = calls;
+        bytes({0xf3, 0x0f, 0x1e, 0xfa});  // endbr64
+        base_registers_ = {7, 6, 2, 1};   // rdi, rsi, rdx, rcx
+        if (!calls) return;
+        base_registers_ = {3, 5, 14, 15};                                     // rbx, rbp, r14, r15
+        bytes({0x53, 0x55, 0x41, 0x56, 0x41, 0x57, 0x48, 0x83, 0xec, 0x08});  // push them; calls want the stack at 16
+        bytes({0x48, 0x89, 0xfb, 0x48, 0x89, 0xf5, 0x49, 0x89, 0xd6, 0x49, 0x89, 0xcf});
     }
-    void end_function() { bytes({0x48, 0x83, 0xc4, 0x08, 0x5d, 0x5b, 0xc3}); }
+    void end_function() {
+        if (calls_) bytes({0x48, 0x83, 0xc4, 0x08, 0x41, 0x5f, 0x41, 0x5e, 0x5d, 0x5b});
+        code_.push_back(0xc3);
+    }
+    void return_value(int value) {
+        code_.push_back(0xb8);  // mov eax, imm32
+        number(static_cast<std::uint32_t>(value), 4);
+    }
 
     void load(int to, Memory from) { with_memory(0xf2, 0x10, to, from); }
     void store(Memory to, int from) { with_memory(0xf2, 0x11, from, to); }
     void move(int to, int from) { with_register(0x66, 0x28, to, from); }
     void arithmetic(Arithmetic op, int to, int from) { with_register(0xf2, static_cast<std::uint8_t>(op), to, from); }
     void arithmetic(Arithmetic op, int to, Memory from) { with_memory(0xf2, static_cast<std::uint8_t>(op), to, from); }
+    // two doubles side by side in a register
+    void load_second(int to, Memory from) { with_memory(0x66, 0x16, to, from); }  // movhpd
+    void store_pair(Memory to, int from) { with_memory(0x66, 0x11, from, to); }
+    void add_pair(int to, int from) { with_register(0x66, 0x58, to, from); }
+    void take_second(int of) { with_register(0x66, 0x15, of, of); }  // unpckhpd
     // constants beside the code, at a distance from the beginning of the buffer
     void load_constant(int to, std::size_t place) { with_place(0xf2, 0x10, to, place); }
+    void multiply_constant(int to, std::size_t place) { with_place(0xf2, 0x59, to, place); }
     void flip_sign(int to, std::size_t mask_place) { with_place(0x66, 0x57, to, mask_place); }  // xorpd with 16 bytes
+
+    // compares two doubles; then a jump, to be ended by land(), where the first is not above the second
+    [[nodiscard]] std::size_t jump_unless_above(int a, int b) {
+        with_register(0x66, 0x2e, a, b);  // ucomisd
+        bytes({0x0f, 0x86});              // jbe
+        number(0, 4);
+        return code_.size();
+    }
+    // or where it is not a number
+    [[nodiscard]] std::size_t jump_unless_number(int a) {
+        with_register(0x66, 0x2e, a, a);
+        bytes({0x0f, 0x8a});  // jp
+        number(0, 4);
+        return code_.size();
+    }
+    void land(std::size_t jump) {
+        const auto distance = static_cast<std::uint32_t>(code_.size() - jump);
+        for (int i = 0; i < 4; ++i) code_[jump - 4 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(distance >> (8 * i));
+    }
+    // rdi = address of a place in memory, for a function that writes there
+    void point_at(Memory memory) {
+        const int base = base_registers_[static_cast<std::size_t>(memory.base)];
+        bytes({static_cast<std::uint8_t>(base >= 8 ? 0x49 : 0x48), 0x8d, modrm(2, 7, base)});
+        number(8 * std::uint64_t(memory.index), 4);
+    }
 
     void call(const void* function) {
         bytes({0x48, 0xb8});  // mov rax, imm64
@@ -72,10 +116,11 @@ private:
         code_.push_back(modrm(3, reg, rm));
     }
     void with_memory(std::uint8_t prefix, std::uint8_t op, int reg, Memory memory) {
-        opcode(prefix, op, reg, 0);
+        const int base = base_registers_[static_cast<std::size_t>(memory.base)];
+        opcode(prefix, op, reg, base);
         const std::uint64_t offset = 8 * std::uint64_t(memory.index);
         const bool near = offset < 128;
-        code_.push_back(modrm(near ? 1 : 2, reg, static_cast<int>(memory.base)));
+        code_.push_back(modrm(near ? 1 : 2, reg, base));
         number(offset, near ? 1 : 4);
     }
     void with_place(std::uint8_t prefix, std::uint8_t op, int reg, std::size_t place) {
@@ -85,6 +130,8 @@ private:
     }
 
     std::vector<std::uint8_t> code_;
+    std::array<int, 4> base_registers_{};  // none of them needs a SIB byte
+    bool calls_ = false;
 };
 
 }  // namespace appell

@@ -242,7 +242,31 @@ void Elaborator::elaborate_body(const Instance& instance) {
     body.center = *center;
     body.mass = mass.node;
     for (std::size_t i = 0; i < 6; ++i) body.inertia[i] = i < entries.size() ? entries[i].node : graph().constant(0);
+    if (const Part* part = statement.find(Role::option))
+        body.shape = elaborate_shape(*part, statement.find(Role::axis), environment);
     builder_->body(std::move(body));
+}
+
+std::optional<BodyShape> Elaborator::elaborate_shape(const Part& part, const Part* axis, std::uint32_t environment) {
+    std::vector<NodeId> sizes;
+    for (const SyntaxExpr& size : part.list.empty() ? std::vector<SyntaxExpr>{part.expr} : part.list) {
+        const Value value = scalar(size, environment, places::constant, k_length, "a size of a shape");
+        if (value.poison()) return std::nullopt;
+        if (const auto result = number(value, size.span); result && *result <= 0) {
+            fail(Code::E0406, size.span, "a size of a shape must be positive", fmt::format("{}", *result), "a positive length");
+            return std::nullopt;
+        }
+        sizes.push_back(value.node);
+    }
+    const NodeId none = graph().constant(0);
+    BodyShape out;
+    if (part.word == "sphere") out = {BodyShape::Kind::ball, {sizes[0], none, none}, 2};
+    if (part.word == "disk") out = {BodyShape::Kind::cylinder, {sizes[0], none, none}, 2};
+    if (part.word == "rod") out = {BodyShape::Kind::cylinder, {none, sizes[0], none}, 2};
+    if (part.word == "cylinder") out = {BodyShape::Kind::cylinder, {sizes[0], sizes[1], none}, 2};
+    if (part.word == "box") out = {BodyShape::Kind::box, {sizes[0], sizes[1], sizes[2]}, 2};
+    if (axis != nullptr) out.axis = axis->word[0] - 'x';
+    return out;
 }
 
 void Elaborator::check_inertia(const Part& part, const std::vector<Value>& entries) {

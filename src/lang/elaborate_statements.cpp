@@ -334,11 +334,11 @@ void Elaborator::elaborate_start(const Instance& instance) {
             expect_dimension(value, *expected, fmt::format("the start value of `{}`", written(name.span)), value_part.span);
         if (!result) continue;
         if (coordinate && name.primes == 1) {
-            std::vector<StartRate>& rates = model().start_rates;
-            if (std::any_of(rates.begin(), rates.end(), [&](const StartRate& rate) { return rate.coordinate == entity->index; }))
+            if (entity->rate_started)
                 fail(Code::E0510, name.span, fmt::format("the start value of `{}'` is given twice", full));
             else
-                rates.push_back({entity->index, *result, name.span, fixed});
+                model().start_rates.push_back({entity->index, *result, name.span, fixed});
+            entity->rate_started = true;
             continue;
         }
         if (entity->started) {

@@ -67,7 +67,8 @@ struct Entity {
     std::uint32_t part = 0;   // of its name in the statement
     std::uint32_t index = 0;  // in the model's list of its kind; the function's id
     std::uint32_t requested_by = 0;
-    bool started = false;  // a start value was given
+    bool started = false;       // a start value was given
+    bool rate_started = false;  // one of its rate was
     Value value;
 };
 
@@ -139,6 +140,7 @@ private:
     // --- statements without a name
     void elaborate_particle(const Instance& instance);
     void elaborate_body(const Instance& instance);
+    std::optional<BodyShape> elaborate_shape(const Part& part, const Part* axis, std::uint32_t environment);
     void check_inertia(const Part& part, const std::vector<Value>& entries);
     void elaborate_gravity(const Instance& instance);
     void elaborate_force(const Instance& instance);

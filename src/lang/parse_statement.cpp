@@ -244,6 +244,23 @@ private:
         return mass || in_.fail_expected("`mass`");
     }
 
+    // what a body looks like: one size, or several in brackets; those that are round about an axis may name it
+    bool shape() {
+        const std::string kind(in_.word());
+        const bool round = kind == "disk" || kind == "rod" || kind == "cylinder";
+        if (!round && kind != "sphere" && kind != "box") return in_.fail_expected("`sphere`, `disk`, `cylinder`, `rod` or `box`");
+        in_.take();
+        const bool read = kind == "box"        ? list(Role::option, 3, 3, "three edges, (A, B, C)")
+                          : kind == "cylinder" ? list(Role::option, 2, 2, "a radius and a length, (R, L)")
+                                               : expression(Role::option);
+        if (!read) return false;
+        out_.parts.back().word = kind;
+        if (!round || !in_.accept_word("along")) return true;
+        const std::string_view w = in_.word();
+        if (w != "x" && w != "y" && w != "z") return in_.fail_expected("an axis of the body's frame: x, y or z");
+        return word(Role::axis, "");
+    }
+
     bool rigid_body() {
         if (!name("the body's name")) return false;
         while (!in_.at_end()) {
@@ -279,8 +296,12 @@ private:
                 in_.take();
                 role = Role::in;
                 good = name("a frame", role);
+            } else if (w == "shape") {
+                in_.take();
+                role = Role::option;
+                good = shape();
             } else {
-                return in_.fail_expected("`frame`, `mass`, `center`, `inertia`, `about` or `in`");
+                return in_.fail_expected("`frame`, `mass`, `center`, `inertia`, `about`, `in` or `shape`");
             }
             if (!good) return false;
             int times = 0;

@@ -41,8 +41,9 @@ public:
     FileReader(const IncludeLoader& loader, const Limits& limits, SourceSet& sources, Syntax& syntax, Diagnostics& diagnostics)
         : loader_(loader), limits_(limits), sources_(sources), syntax_(syntax), diagnostics_(diagnostics) {}
 
-    // Statements of the file and, in their places, of the files it includes. Files being read are kept on an explicit stack.
-    void run(const std::string& name, const std::string& text) {
+    // Statements of the file and, in their places, of the files it includes; then those that come from elsewhere. Files being
+    // read are kept on an explicit stack.
+    void run(const std::string& name, const std::string& text, const std::vector<SourceFile>& further) {
         std::vector<Statement> out;
         open(name, name.substr(name.rfind('/') + 1), text);
         if (!files_.empty() && files_.front().statements.empty() && diagnostics_.empty())
@@ -52,6 +53,23 @@ public:
                               {},
                               "`system NAME` and the statements of a model",
                               {}});
+        take_statements(out);
+        for (const SourceFile& file : further) {
+            open(file.name, file.name, file.text);
+            take_statements(out);
+        }
+        syntax_.statements = std::move(out);
+    }
+
+private:
+    struct File {
+        std::string path;  // from the model's folder
+        std::uint32_t file;
+        std::vector<Statement> statements;
+        std::size_t next = 0;
+    };
+
+    void take_statements(std::vector<Statement>& out) {
         while (!files_.empty()) {
             File& file = files_.back();
             if (file.next == file.statements.size()) {
@@ -64,16 +82,7 @@ public:
             else
                 out.push_back(std::move(statement));
         }
-        syntax_.statements = std::move(out);
     }
-
-private:
-    struct File {
-        std::string path;  // from the model's folder
-        std::uint32_t file;
-        std::vector<Statement> statements;
-        std::size_t next = 0;
-    };
 
     void open(const std::string& name, const std::string& path, const std::string& text, Span from = {}) {
         bytes_ += text.size();
@@ -170,7 +179,7 @@ Result<Model> read_model(const std::string& name, const std::string& text, const
     Result<Model> result;
     Diagnostics diagnostics;
     Syntax syntax;
-    FileReader(loader, options.limits, sources, syntax, diagnostics).run(name, text);
+    FileReader(loader, options.limits, sources, syntax, diagnostics).run(name, text, options.further);
     const bool readable = !diagnostics.has(Code::E0005) && !diagnostics.has(Code::E0006) && !diagnostics.has(Code::E0007) &&
                           !diagnostics.has(Code::E0008) && !diagnostics.has(Code::E0009);
     std::optional<Model> model;

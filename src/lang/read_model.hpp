@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/limits.hpp"
 #include "base/result.hpp"
@@ -16,6 +17,7 @@ namespace appell {
 struct ReadOptions {
     Limits limits;
     std::map<std::string, double> set;  // overrides of parameters, sizes, inputs and start values (x, u, x'), in SI
+    std::vector<SourceFile> further;    // statements that are read after the model's own, as if they stood at its end
 };
 
 // Given a path relative to the model's folder, the text of the file, or nothing when it can not be read. The path is relative,

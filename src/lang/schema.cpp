@@ -64,10 +64,15 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "A point with mass. Without `at` the point of that name must be declared.", "particle P mass m at O + x*N.x", true},
     {Kind::body, "body",
      "body NAME frame FRAME mass MASS center POINT | center at POSITION inertia (Ixx, Iyy, Izz [, Ixy, Iyz, Izx]) [about POINT] "
-     "[in FRAME]",
+     "[in FRAME] [shape sphere R | shape box (A, B, C) | shape disk R [along AXIS] | shape cylinder (R, L) [along AXIS] | shape "
+     "rod "
+     "L [along AXIS]]",
      "A rigid body: its frame, mass, mass centre and inertia. The inertia is about the mass centre and in the body's frame "
      "unless said "
-     "otherwise; products of inertia carry their minus sign (entries of the dyadic). `center at` makes the point NAME_o.",
+     "otherwise; products of inertia carry their minus sign (entries of the dyadic). `center at` makes the point NAME_o. "
+     "`shape` says how the report draws it, around the mass centre and along the body's axes, z unless said otherwise; nothing "
+     "else "
+     "follows from it. Without, it is drawn as the uniform solid that has its inertia.",
      "body D frame B mass m center C inertia (A, A, 2*A)", true},
     {Kind::gravity, "gravity", "gravity VECTOR", "A uniform gravitational acceleration of every particle and body.",
      "gravity -g*N.z", false},
@@ -185,7 +190,7 @@ constexpr std::string_view k_clause_words[] = {
     "opaque",    "for",    "every",  "step",        "max_step",  "rtol",    "atol",        "formulation", "integrator",
     "stabilize", "gains",  "vs",     "plane",       "where",     "by",      "along",       "except",      "rising",
     "falling",   "stop",   "report", "set",         "drop",      "enforce", "and",         "or",          "not",
-    "force",     "torque", "load",   "restitution", "initially", "off",     "friction",    "static"};
+    "force",     "torque", "load",   "restitution", "initially", "off",     "friction",    "static",      "shape"};
 
 // scalar operations: angle functions, exp and log take pure numbers
 constexpr FunctionSchema operation(std::string_view name, std::string_view syntax, std::string_view description, Op op, int arity,

@@ -152,6 +152,15 @@ struct Particle {
     Span span;
 };
 
+// How a body is drawn; nothing else follows from it. Sizes are like those of a SolidShape (report/scene.hpp), centred at the mass
+// centre.
+struct BodyShape {
+    enum class Kind { ball, cylinder, box };
+    Kind kind = Kind::ball;
+    std::array<NodeId, 3> size;  // of a ball: radius; of a cylinder: radius, length; of a box: edges. The rest is invalid
+    int axis = 2;                // of the body's frame: a cylinder's own
+};
+
 struct Body {
     std::string name;
     FrameId frame;
@@ -160,6 +169,7 @@ struct Body {
     std::array<NodeId, 6> inertia;  // Ixx Iyy Izz Ixy Iyz Izx of the dyadic (products of inertia with their minus sign)
     FrameId inertia_frame;          // basis of the six
     PointId inertia_point;          // the point they are about; the centre if not given otherwise
+    std::optional<BodyShape> shape = {};
     Span span;
 };
 

@@ -26,7 +26,7 @@ struct ContactState {
     [[nodiscard]] bool inspect(Mode& mode, double t, std::span<const double> x);
 
     // of a contact, by its place among the contacts
-    [[nodiscard]] bool touches(std::size_t i) const { return std::abs(gap[i]) <= 1e3 * system.gap_noise; }
+    [[nodiscard]] bool touches(std::size_t i) const { return std::abs(gap[i]) <= system.touching; }
     [[nodiscard]] bool rests(std::size_t i) const { return touches(i) && std::abs(gap_rate[i]) <= system.rest_speed; }
     // closed ones that pull and open ones that are pressed shut contradict a mode
     [[nodiscard]] bool pulls(std::size_t i, const std::vector<bool>& off) const;

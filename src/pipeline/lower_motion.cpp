@@ -21,10 +21,7 @@
 
 namespace appell {
 
-namespace {
-
-// the Newtonian plane in which the paths of a plot move, from their positions' structure
-std::pair<int, int> path_plane(Graph& g, const std::vector<Vec3>& paths) {
+std::pair<int, int> path_plane(const Graph& g, const std::vector<Vec3>& paths) {
     std::array<bool, 3> moves{};
     for (const Vec3& p : paths)
         for (std::size_t axis = 0; axis < 3; ++axis)
@@ -34,8 +31,6 @@ std::pair<int, int> path_plane(Graph& g, const std::vector<Vec3>& paths) {
     if (!moves[0] && moves[1] && moves[2]) return {1, 2};
     return {0, 1};
 }
-
-}  // namespace
 
 std::vector<SymbolId> program_inputs(const Model& model) {
     std::vector<SymbolId> inputs{model.time};
@@ -81,9 +76,9 @@ bool too_many_entries(const ConstrainedDynamics& d, std::size_t entries, std::si
 std::size_t entries_of(const Program& program) {
     std::size_t most = 0;
     for (const SolveBlock& block : program.solves)
-        most = std::max(most, block.kind == SolveKind::multipliers ? RowColumns(block).entries
-                              : block.rows == 0                    ? 0
-                                                                   : block.size * (block.size + block.rows));
+        most = std::max(most, block.sparse || block.rows == 0        ? 0
+                              : block.kind == SolveKind::multipliers ? RowColumns(block).entries
+                                                                     : block.size * (block.size + block.rows));
     return most;
 }
 
@@ -125,7 +120,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Kinematics& kin = *d.kinematics;
     LoweredMotion out;
 
-    if (too_many_entries(d, d.rows.size() * m.speeds.size(), k_sparse * options.solve_entries, options, diagnostics))
+    // other formulations are solved densely, whatever the rows are like
+    if (options.formulation != Formulation::multipliers &&
+        too_many_entries(d, d.rows.size() * m.speeds.size(), k_sparse * options.solve_entries, options, diagnostics))
         return result;
     if (options.for_run)
         for (const Input& input : m.inputs)

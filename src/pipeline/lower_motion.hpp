@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/drift_control.hpp"
@@ -58,5 +59,8 @@ struct LoweredMotion {
 
 // the inputs of every program over this model, in order: t, q, u, parameters, inputs
 [[nodiscard]] std::vector<SymbolId> program_inputs(const Model& model);
+
+// the Newtonian plane in which the paths of a plot move, from their positions' structure
+[[nodiscard]] std::pair<int, int> path_plane(const Graph& graph, const std::vector<Vec3>& paths);
 
 }  // namespace appell

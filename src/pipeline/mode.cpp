@@ -11,8 +11,12 @@
 
 namespace appell {
 
-SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double atol)
-    : whole(all), model(*all.model), rest_speed(appell::rest_speed(model, atol)), gap_noise(1e-3 * atol) {
+SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double atol, bool implicit)
+    : whole(all),
+      model(*all.model),
+      rest_speed(appell::rest_speed(model, atol)),
+      gap_noise((implicit ? 10 : 1e-3) * atol),
+      touching(std::max(atol, 2 * gap_noise)) {
     for (std::size_t row = 0; row < whole.rows.size(); ++row)
         if (model.constraints[whole.rows[row].constraint].unilateral) {
             contacts.push_back(whole.rows[row].constraint);

@@ -17,7 +17,8 @@ namespace appell {
 
 // What can switch in a model, the same in every mode.
 struct SwitchedSystem {
-    SwitchedSystem(const ConstrainedDynamics& whole, double atol);
+    // implicit integrators err by the tolerance even in their first steps after a change
+    SwitchedSystem(const ConstrainedDynamics& whole, double atol, bool implicit);
 
     const ConstrainedDynamics& whole;  // with the rows of all constraints
     const Model& model;
@@ -25,6 +26,7 @@ struct SwitchedSystem {
     std::vector<std::size_t> contact_rows;                   // their rows in `whole`
     std::vector<std::array<SymbolId, 3>> direction_symbols;  // by friction: the direction it slides in
     double rest_speed, gap_noise;                            // speeds and gaps below these are zero
+    double touching;                                         // gaps of contacts that may be closed are not larger
 };
 
 struct GuardMeaning {

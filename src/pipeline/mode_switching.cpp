@@ -32,7 +32,7 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
     : whole_(whole),
       m_(*whole.model),
       g_(whole.graph()),
-      system_(whole, atol),
+      system_(whole, atol, options.jacobian),
       options_(std::move(options)),
       atol_(atol),
       diagnostics_(diagnostics),

@@ -33,7 +33,10 @@ Program MotionLowering::rate(const std::vector<ConstrainedSolve>& equations, std
     for (const Speed& s : m_.speeds) ud.push_back(g_.symbol_node(s.rate));
     spec.outputs.push_back({"ud", std::move(ud)});
     if (!power.empty()) spec.outputs.push_back({"power", std::move(power)});
-    return lower_program(g_, spec);
+    Program program = lower_program(g_, spec);
+    program.stream_begin = 1;  // q and u, behind t
+    program.stream_end = static_cast<Slot>(1 + m_.coordinates.size() + m_.speeds.size());
+    return program;
 }
 
 std::vector<SymbolId> MotionLowering::state_and(std::span<const SymbolId> more) const {

@@ -84,9 +84,20 @@ private:
             const std::vector<double> numbers = evaluate<double>(g_, inertia, start_);
             std::array<double, 9> I{};
             std::copy(numbers.begin(), numbers.end(), I.begin());
-            out.shape = solid_shape(out.mass, I);
+            out.shape = body.shape ? given_shape(*body.shape) : solid_shape(out.mass, I);
             scene_.bodies.push_back(std::move(out));
         }
+    }
+
+    SolidShape given_shape(const BodyShape& shape) {
+        SolidShape out;
+        out.kind = shape.kind == BodyShape::Kind::ball  ? SolidShape::Kind::ball
+                   : shape.kind == BodyShape::Kind::box ? SolidShape::Kind::box
+                                                        : SolidShape::Kind::cylinder;
+        for (std::size_t i = 0; i < 3; ++i) out.size[i] = number(kin_.resolve(shape.size[i]));
+        // a cylinder's own axis is the third
+        for (std::size_t k = 0; k < 3; ++k) out.axes[3 * ((static_cast<std::size_t>(shape.axis) + 1 + k) % 3) + k] = 1;
+        return out;
     }
 
     // a point at a constant place of a frame is joined to the point it is measured from

@@ -112,9 +112,10 @@ StartValues start_values(const ConstrainedDynamics& d, const Model& numbers, dou
                          "a vanishing determinant", "definitions that determine every q'",
                          "start elsewhere, or choose other speeds or coordinates (a quaternion has no such states)"});
     if (diagnostics.has_errors() || numbers.start_rates.empty()) return out;
+    std::vector<SymbolId> independent(kin.independent_rates().begin(), kin.independent_rates().end());
+    std::sort(independent.begin(), independent.end());
     for (const StartRate& rate : numbers.start_rates) {
-        const auto independent = kin.independent_rates();
-        if (std::find(independent.begin(), independent.end(), m.coordinates[rate.coordinate].rate) != independent.end()) continue;
+        if (std::binary_search(independent.begin(), independent.end(), m.coordinates[rate.coordinate].rate)) continue;
         diagnostics.add({Code::E0610, rate.span,
                          fmt::format("the rate of {} can not be given a start value: it belongs to a quaternion",
                                      m.coordinates[rate.coordinate].name),

@@ -58,8 +58,10 @@ std::string equations_json(const ConstrainedDynamics& d, const EquationOptions& 
     for (const Coordinate& c : m.coordinates) out["coordinates"].push_back(c.name);
     out["speeds"] = Json::array();
     for (const Speed& s : m.speeds) out["speeds"].push_back({{"name", s.name}, {"definition", take()}});
-    out["parameters"] = Json::object();
-    for (const Parameter& p : m.parameters) out["parameters"][p.name] = p.value;
+    // NOTE: names are different, so that none is looked for; an object would compare each with all before it
+    Json::object_t parameters;
+    for (const Parameter& p : m.parameters) parameters.emplace_back(p.name, p.value);
+    out["parameters"] = std::move(parameters);
     out["constraints"] = Json::array();
     for (const ConstraintRow& row : d.rows)
         out["constraints"].push_back({{"name", row.name},

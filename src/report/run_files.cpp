@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "expr/dependence.hpp"
 #include "report/latex_words.hpp"
 #include "report/svg_plot.hpp"
+#include "report/unit_labels.hpp"
 
 namespace appell {
 
@@ -42,21 +42,6 @@ Json to_json(const Diagnostics& diagnostics, const SourceSet& sources) {
     return out;
 }
 
-// a torque has the dimension of an energy and is none
-bool is_torque(const Graph& g, NodeId value) {
-    const std::vector<VectorSymbolId> symbols = vector_symbols_in(g, std::span(&value, 1));
-    return std::any_of(symbols.begin(), symbols.end(), [&](VectorSymbolId id) {
-        const auto kind = static_cast<VectorKind>(g.vector_symbol(id).kind);
-        return kind == VectorKind::constraint_torque || kind == VectorKind::nonideal_torque;
-    });
-}
-
-std::string with_unit(const Model& m, const std::string& label, NodeId value, const std::optional<Dimension>& dimension) {
-    if (!dimension || dimension->none()) return label;
-    const std::string unit = si_text(*dimension);
-    return fmt::format("{} [{}]", label, unit == "J" && is_torque(*m.graph, value) ? "N m" : unit);
-}
-
 }  // namespace
 
 std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) {
@@ -64,11 +49,11 @@ std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& so
 }
 
 std::string summary_json(const Model& m, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources,
-                         std::string_view version) {
+                         const RunSource& source) {
     const SimulateSummary& s = run.summary;
     Json out;
     out["schema"] = 1;
-    out["appell"] = version;
+    out["appell"] = source.version;
     out["system"] = m.name;
     out["title"] = m.title;
     out["reason"] = name(s.reason);
@@ -138,8 +123,18 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
         }
         out["forces"] = {{"file", "forces.csv"}, {"frame", run.layout.forces_frame}, {"columns", std::move(columns)}};
     }
-    out["parameters"] = Json::object();
-    for (const Parameter& p : m.parameters) out["parameters"][p.name] = number(p.value);
+    // NOTE: names are different, so that none is looked for; an object would compare each with all before it
+    Json::object_t parameters;
+    for (const Parameter& p : m.parameters) parameters.emplace_back(p.name, number(p.value));
+    out["parameters"] = std::move(parameters);
+    out["set"] = Json::object();
+    for (const auto& [name, value] : source.set) out["set"][name] = number(value);
+    // what the model includes, so that model.appell can be read where the run is
+    out["includes"] = Json::object();
+    for (std::size_t i = 1; i < sources.size(); ++i) {
+        const SourceFile& file = sources.file(static_cast<std::uint32_t>(i));
+        out["includes"][file.name] = file.text;
+    }
     out["sizes"] = {{"coordinates", m.coordinates.size()},
                     {"speeds", m.speeds.size()},
                     {"nodes", run.nodes},
@@ -173,11 +168,11 @@ std::vector<RunPlot> plot_list(const Model& m, const Run& run) {
             spec.x_label = fmt::format("{}.{} [m]", newton, k_axes[where.across]);
             spec.y_label = fmt::format("{}.{} [m]", newton, k_axes[where.up]);
         } else {
-            spec.x_label = plot.x.valid() ? with_unit(m, plot.x_label, plot.x, plot.x_dimension) : "t [s]";
+            spec.x_label = plot.x.valid() ? with_unit(plot.x_label, unit_of(m, plot.x, plot.x_dimension)) : "t [s]";
         }
         std::vector<std::string> names;
         for (const PlotTrace& trace : plot.traces) {
-            spec.curves.push_back({paths ? trace.label : with_unit(m, trace.label, trace.y, trace.dimension), {}, {}});
+            spec.curves.push_back({paths ? trace.label : with_unit(trace.label, unit_of(m, trace.y, trace.dimension)), {}, {}});
             names.push_back(trace.label);
         }
         if (!paths && plot.traces.size() == 1) spec.y_label = spec.curves.front().label;

@@ -1,6 +1,7 @@
 // What a run leaves: trajectory.csv, summary.json and the plots, as text ready to be written.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,12 @@
 
 namespace appell {
 
+struct RunSource {
+    std::string_view version;           // of the program
+    std::map<std::string, double> set;  // what was given in place of the model's own values
+};
 [[nodiscard]] std::string summary_json(const Model& model, const Run& run, const Diagnostics& diagnostics,
-                                       const SourceSet& sources, std::string_view version);
+                                       const SourceSet& sources, const RunSource& source);
 
 // A plot of the run: labels, and the columns of its curves, which are still without points.
 struct RunPlot {

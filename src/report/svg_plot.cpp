@@ -26,39 +26,15 @@ constexpr double k_edge = 14;  // from the border of the image to anything
 constexpr double k_tick_length = 4;
 constexpr double k_tick_space_x = 52;  // least distance of ticks
 constexpr double k_tick_space_y = 34;
+constexpr double k_print_space_x = 36;  // the same on paper, where figures are small
+constexpr double k_print_space_y = 24;
 constexpr double k_legend_row = 19;
 constexpr double k_legend_swatch = 22;  // the line sample
 constexpr double k_legend_gap = 7;      // between sample and text
 constexpr std::size_t k_legend_most = 24;
 constexpr std::size_t k_colours = 7;
-constexpr std::size_t k_dashes = 3;
-
-// Okabe and Ito's colours, which remain distinct under the common kinds of colour blindness, without the yellow that drowns on
-// white; the dark set has the same hues, lighter. Beyond seven curves the line pattern changes.
-constexpr std::string_view k_style = R"(<style>
-.ap-plot{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-.ap-bg{fill:#fff}.ap-veil{fill:#fff;fill-opacity:.88}
-.ap-title{fill:#16191d;font-size:15px;font-weight:600}.ap-label{fill:#2c3138;font-size:13px}
-.ap-tick{fill:#4a515b;font-size:12px;font-variant-numeric:tabular-nums}.ap-quiet{fill:#6d7580;font-size:12px}
-.ap-axis{stroke:#4a515b;stroke-width:1;fill:none}.ap-grid{stroke:#dde1e6;stroke-width:1;fill:none}
-.ap-fine{stroke:#f1f3f5;stroke-width:1;fill:none}.ap-zero{stroke:#aab1ba;stroke-width:1;fill:none}
-.ap-line{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}.ap-end{fill:none;stroke-width:1.5}
-.ap-c0{stroke:#0072b2}.ap-c1{stroke:#d55e00}.ap-c2{stroke:#009e73}.ap-c3{stroke:#cc79a7}
-.ap-c4{stroke:#e69f00}.ap-c5{stroke:#56b4e9}.ap-c6{stroke:#3d434b}
-.ap-f0{fill:#0072b2}.ap-f1{fill:#d55e00}.ap-f2{fill:#009e73}.ap-f3{fill:#cc79a7}
-.ap-f4{fill:#e69f00}.ap-f5{fill:#56b4e9}.ap-f6{fill:#3d434b}
-.ap-d1{stroke-dasharray:7 4}.ap-d2{stroke-dasharray:1.5 4}
-@media (prefers-color-scheme:dark){
-.ap-bg{fill:#14171b}.ap-veil{fill:#14171b}.ap-title{fill:#f0f2f4}.ap-label{fill:#d3d8de}
-.ap-tick{fill:#aeb6c0}.ap-quiet{fill:#929ba6}.ap-axis{stroke:#aeb6c0}.ap-grid{stroke:#2b3138}
-.ap-fine{stroke:#1e2328}.ap-zero{stroke:#59626d}
-.ap-c0{stroke:#4aa8e0}.ap-c1{stroke:#ff8a4a}.ap-c2{stroke:#2fc598}.ap-c3{stroke:#e6a2c8}
-.ap-c4{stroke:#f3b840}.ap-c5{stroke:#9ad3f7}.ap-c6{stroke:#d5dae0}
-.ap-f0{fill:#4aa8e0}.ap-f1{fill:#ff8a4a}.ap-f2{fill:#2fc598}.ap-f3{fill:#e6a2c8}
-.ap-f4{fill:#f3b840}.ap-f5{fill:#9ad3f7}.ap-f6{fill:#d5dae0}
-}
-</style>
-)";
+constexpr std::size_t k_dashes = 3;        // beyond as many curves as there are colours the line pattern changes
+constexpr std::size_t k_print_dashes = 5;  // with seven colours, 35 curves that differ
 
 struct Extent {
     bool any = false;
@@ -90,13 +66,18 @@ AxisRange widened(AxisRange range, double width) {
     return grow > 0 ? AxisRange{range.low - grow, range.high + grow} : range;
 }
 
-std::string line_class(std::size_t curve) {
-    std::string out = fmt::format("ap-line ap-c{}", curve % k_colours);
-    if (const std::size_t dash = curve / k_colours % k_dashes; dash != 0) out += fmt::format(" ap-d{}", dash);
+// values on an axis; on a logarithmic one their logarithms
+std::vector<double> on_axis(const std::vector<double>& values, bool logarithmic) {
+    if (!logarithmic) return values;
+    std::vector<double> out;
+    out.reserve(values.size());
+    for (const double value : values) out.push_back(value > 0 ? std::log10(value) : std::nan(""));
     return out;
 }
 
 class PlotDrawing {
+    using Anchor = FigureMark::Anchor;
+
 public:
     explicit PlotDrawing(const PlotSpec& spec) : spec_(spec) {
         for (const Curve& curve : spec.curves)
@@ -106,10 +87,12 @@ public:
         if (spec.width < 160 || spec.height < 120) throw Error("a plot needs at least 160 x 120 pixels");
         y_label_ = spec.y_label.empty() && spec.curves.size() == 1 ? spec.curves.front().label : spec.y_label;
         if (spec.curves.size() > 1) make_legend();
+        for (const Curve& curve : spec.curves)
+            curves_.push_back({"", on_axis(curve.x, spec.log_x), on_axis(curve.y, spec.log_y)});
         measure_data();
     }
 
-    std::string draw() {
+    Figure draw() {
         lay_out(0);
         if (!legend_labels_.empty()) {
             place_ = free_corner();
@@ -120,8 +103,9 @@ public:
         }
         open();
         if (empty_) {
-            text("ap-quiet", view_.left + view_.width / 2, view_.top + view_.height / 2, "middle", "no data to show");
-            line("ap-axis", view_.left, view_.top + view_.height, view_.left + view_.width, view_.top + view_.height);
+            text("ap-quiet", view_.left + view_.width / 2, view_.top + view_.height / 2, Anchor::middle, "no data to show");
+            const double bottom = view_.top + view_.height;
+            path("ap-axis", {{{view_.left, bottom}, {view_.left + view_.width, bottom}}});
         } else {
             draw_grid();
             draw_curves();
@@ -129,7 +113,6 @@ public:
         }
         draw_labels();
         draw_legend();
-        out_ += "</svg>\n";
         return std::move(out_);
     }
 
@@ -138,7 +121,7 @@ private:
 
     void measure_data() {
         Extent x, y;
-        for (const Curve& curve : spec_.curves) {
+        for (const Curve& curve : curves_) {
             for (std::size_t i = 0; i < curve.x.size(); ++i) {
                 if (!can_be_shown(curve.x[i]) || !can_be_shown(curve.y[i])) continue;
                 x.include(curve.x[i]);
@@ -190,7 +173,7 @@ private:
             choose_ticks();
         }
         strokes_.clear();
-        for (const Curve& curve : spec_.curves) {
+        for (const Curve& curve : curves_) {
             strokes_.push_back(make_strokes(curve.x, curve.y, view_));
             for (Stroke& stroke : strokes_.back()) stroke = thin_stroke(stroke);
         }
@@ -204,11 +187,15 @@ private:
             view_.x = widened(x_, unit * view_.width);
             view_.y = widened(y_, unit * view_.height);
         }
-        y_ticks_ = make_ticks(view_.y, tick_step(view_.y, std::max(2, static_cast<int>(view_.height / k_tick_space_y))));
+        const auto ticks = [](AxisRange range, bool logarithmic, int intervals) {
+            return logarithmic ? make_log_ticks(range, intervals) : make_ticks(range, tick_step(range, intervals));
+        };
+        y_ticks_ = ticks(view_.y, spec_.log_y,
+                         std::max(2, static_cast<int>(view_.height / (spec_.print ? k_print_space_y : k_tick_space_y))));
         // as many ticks along x as their labels leave room for
-        int intervals = std::max(2, static_cast<int>(view_.width / k_tick_space_x));
-        x_ticks_ = make_ticks(view_.x, tick_step(view_.x, intervals));
-        while (intervals > 2 && labels_collide()) x_ticks_ = make_ticks(view_.x, tick_step(view_.x, --intervals));
+        int intervals = std::max(2, static_cast<int>(view_.width / (spec_.print ? k_print_space_x : k_tick_space_x)));
+        x_ticks_ = ticks(view_.x, spec_.log_x, intervals);
+        while (intervals > 2 && labels_collide()) x_ticks_ = ticks(view_.x, spec_.log_x, --intervals);
         if (!spec_.equal_axes) return;
         // one step for both axes makes the squares of the grid square, if it leaves ticks on both
         const bool x_is_wider = x_ticks_.step.value() > y_ticks_.step.value();
@@ -217,16 +204,23 @@ private:
     }
 
     [[nodiscard]] bool labels_collide() const {
-        double widest = 0;
-        for (const std::string& label : x_ticks_.labels) widest = std::max(widest, text_width(label, k_tick_size));
-        return x_ticks_.step.value() / (view_.x.high - view_.x.low) * view_.width < widest + 14;
+        constexpr double k_between = 14;
+        for (std::size_t i = 1; i < x_ticks_.major.size(); ++i) {
+            const double half =
+                (text_width(x_ticks_.labels[i - 1], k_tick_size) + text_width(x_ticks_.labels[i], k_tick_size)) / 2;
+            if (view_.to_x(x_ticks_.major[i]) - view_.to_x(x_ticks_.major[i - 1]) < half + k_between) return true;
+        }
+        return false;
     }
 
     [[nodiscard]] bool has_header() const { return !spec_.title.empty() || spec_.mark_start; }
 
+    // a pattern needs some length to be seen
+    [[nodiscard]] double swatch() const { return spec_.print ? 36 : k_legend_swatch; }
+
     [[nodiscard]] double entry_width(std::size_t entry) const {
         const bool sample = entry < k_legend_most;
-        return (sample ? k_legend_swatch + k_legend_gap : 0) + text_width(legend_labels_[entry], k_tick_size);
+        return (sample ? swatch() + k_legend_gap : 0) + text_width(legend_labels_[entry], k_tick_size);
     }
 
     [[nodiscard]] std::optional<LegendPlace> free_corner() const {
@@ -274,23 +268,46 @@ private:
     // ------------------------------------------------------------ ink
 
     void open() {
-        const std::string title = escape_xml(spec_.title.empty() ? y_label_ : spec_.title);
-        out_ = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ap-plot\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-            "role=\"img\" aria-label=\"{2}\">\n<title>{2}</title>\n",
-            spec_.width, spec_.height, title);
-        out_ += k_style;
-        out_ += fmt::format("<rect class=\"ap-bg\" width=\"{}\" height=\"{}\"/>\n", spec_.width, spec_.height);
+        out_ = {spec_.width, spec_.height, spec_.title.empty() ? y_label_ : spec_.title, spec_.print, {}};
+        box("ap-bg", 0, 0, spec_.width, spec_.height, 0);
     }
 
-    void text(std::string_view style, double x, double y, std::string_view anchor, std::string_view content) {
-        out_ += fmt::format("<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", style, pixel_text(x),
-                            pixel_text(y), anchor, escape_xml(content));
+    FigureMark& mark(FigureMark::Kind kind, std::string style, double x, double y) {
+        FigureMark& out = out_.marks.emplace_back();
+        out.kind = kind;
+        out.style = std::move(style);
+        out.x = x;
+        out.y = y;
+        return out;
     }
 
-    void line(std::string_view style, double x1, double y1, double x2, double y2) {
-        out_ += fmt::format("<path class=\"{}\" d=\"M{} {}L{} {}\"/>\n", style, pixel_text(x1), pixel_text(y1), pixel_text(x2),
-                            pixel_text(y2));
+    void box(std::string style, double x, double y, double width, double height, double corner) {
+        FigureMark& out = mark(FigureMark::Kind::box, std::move(style), x, y);
+        out.width = width;
+        out.height = height;
+        out.radius = corner;
+    }
+
+    FigureMark& text(std::string style, double x, double y, Anchor anchor, std::string content) {
+        FigureMark& out = mark(FigureMark::Kind::text, std::move(style), x, y);
+        out.anchor = anchor;
+        out.text = std::move(content);
+        return out;
+    }
+
+    FigureMark& path(std::string style, std::vector<Stroke> strokes) {
+        FigureMark& out = mark(FigureMark::Kind::path, std::move(style), 0, 0);
+        out.strokes = std::move(strokes);
+        return out;
+    }
+
+    void circle(std::string style, const ScreenPoint& at, double radius) {
+        mark(FigureMark::Kind::circle, std::move(style), at.x, at.y).radius = radius;
+    }
+
+    [[nodiscard]] std::string line_class(std::size_t curve) const {
+        const std::size_t dash = spec_.print ? curve % k_print_dashes : curve / k_colours % k_dashes;
+        return fmt::format("ap-line ap-c{}{}", curve % k_colours, dash == 0 ? "" : fmt::format(" ap-d{}", dash));
     }
 
     // thin lines fall on whole pixels, so that they are sharp
@@ -298,29 +315,25 @@ private:
     [[nodiscard]] double sharp_y(double value) const { return std::floor(view_.to_y(value)) + 0.5; }
 
     void grid_lines(std::string_view style, const std::vector<double>& xs, const std::vector<double>& ys) {
-        std::string d;
-        for (const double x : xs)
-            d += fmt::format("M{} {}V{}", pixel_text(sharp_x(x)), pixel_text(view_.top), pixel_text(view_.top + view_.height));
-        for (const double y : ys)
-            d += fmt::format("M{} {}H{}", pixel_text(view_.left), pixel_text(sharp_y(y)), pixel_text(view_.left + view_.width));
-        if (!d.empty()) out_ += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", style, d);
+        std::vector<Stroke> lines;
+        for (const double x : xs) lines.push_back({{sharp_x(x), view_.top}, {sharp_x(x), view_.top + view_.height}});
+        for (const double y : ys) lines.push_back({{view_.left, sharp_y(y)}, {view_.left + view_.width, sharp_y(y)}});
+        if (!lines.empty()) path(std::string(style), std::move(lines));
     }
 
     void draw_grid() {
         grid_lines("ap-fine", x_ticks_.minor, y_ticks_.minor);
         grid_lines("ap-grid", x_ticks_.major, y_ticks_.major);
-        if (view_.y.low < 0 && view_.y.high > 0) grid_lines("ap-zero", {}, {0.0});
+        if (!spec_.log_y && view_.y.low < 0 && view_.y.high > 0) grid_lines("ap-zero", {}, {0.0});
         if (spec_.equal_axes && view_.x.low < 0 && view_.x.high > 0) grid_lines("ap-zero", {0.0}, {});
     }
 
     void draw_curves() {
         for (std::size_t i = 0; i < strokes_.size(); ++i) {
-            std::string d;
+            std::vector<Stroke> lines;
             for (const Stroke& stroke : strokes_[i])
-                if (stroke.size() > 1) d += path_data(stroke);
-            if (!d.empty())
-                out_ += fmt::format("<path class=\"{}\" d=\"{}\"><title>{}</title></path>\n", line_class(i), d,
-                                    escape_xml(spec_.curves[i].label));
+                if (stroke.size() > 1) lines.push_back(stroke);
+            if (!lines.empty()) path(line_class(i), std::move(lines)).text = spec_.curves[i].label;
             // a point without neighbours has no line to be seen by
             for (const Stroke& stroke : strokes_[i])
                 if (stroke.size() == 1) dot(i, stroke.front(), 3);
@@ -329,34 +342,28 @@ private:
         for (std::size_t i = 0; i < strokes_.size(); ++i) {
             if (strokes_[i].empty()) continue;
             dot(i, strokes_[i].front().front(), 3.5);
-            const ScreenPoint& last = strokes_[i].back().back();
-            out_ += fmt::format("<circle class=\"ap-end ap-c{}\" cx=\"{}\" cy=\"{}\" r=\"5.5\"/>\n", i % k_colours,
-                                pixel_text(last.x), pixel_text(last.y));
+            circle(fmt::format("ap-end ap-c{}", i % k_colours), strokes_[i].back().back(), 5.5);
         }
     }
 
     void dot(std::size_t curve, const ScreenPoint& at, double radius) {
-        out_ += fmt::format("<circle class=\"ap-f{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n", curve % k_colours, pixel_text(at.x),
-                            pixel_text(at.y), pixel_text(radius));
+        circle(fmt::format("ap-f{}", curve % k_colours), at, radius);
     }
 
     void draw_axes() {
         const double left = std::floor(view_.left) + 0.5;
         const double bottom = std::floor(view_.top + view_.height) + 0.5;
-        std::string d = fmt::format("M{} {}V{}H{}", pixel_text(left), pixel_text(view_.top), pixel_text(bottom),
-                                    pixel_text(view_.left + view_.width));
-        for (const double x : x_ticks_.major)
-            d += fmt::format("M{} {}v{}", pixel_text(sharp_x(x)), pixel_text(bottom), k_tick_length);
-        for (const double y : y_ticks_.major)
-            d += fmt::format("M{} {}h-{}", pixel_text(left), pixel_text(sharp_y(y)), k_tick_length);
-        out_ += fmt::format("<path class=\"ap-axis\" d=\"{}\"/>\n", d);
+        std::vector<Stroke> lines{{{left, view_.top}, {left, bottom}, {view_.left + view_.width, bottom}}};
+        for (const double x : x_ticks_.major) lines.push_back({{sharp_x(x), bottom}, {sharp_x(x), bottom + k_tick_length}});
+        for (const double y : y_ticks_.major) lines.push_back({{left, sharp_y(y)}, {left - k_tick_length, sharp_y(y)}});
+        path("ap-axis", std::move(lines));
         for (std::size_t i = 0; i < x_ticks_.major.size(); ++i)
-            text("ap-tick", view_.to_x(x_ticks_.major[i]), bottom + k_tick_length + k_tick_size + 2, "middle",
+            text("ap-tick", view_.to_x(x_ticks_.major[i]), bottom + k_tick_length + k_tick_size + 2, Anchor::middle,
                  x_ticks_.labels[i]);
         for (std::size_t i = 0; i < y_ticks_.major.size(); ++i)
-            text("ap-tick", left - k_tick_length - 5, view_.to_y(y_ticks_.major[i]) + k_tick_size * 0.36, "end",
+            text("ap-tick", left - k_tick_length - 5, view_.to_y(y_ticks_.major[i]) + k_tick_size * 0.36, Anchor::end,
                  y_ticks_.labels[i]);
-        if (!y_ticks_.note.empty()) text("ap-tick", view_.left, view_.top - 7, "start", y_ticks_.note);
+        if (!y_ticks_.note.empty()) text("ap-tick", view_.left, view_.top - 7, Anchor::start, y_ticks_.note);
     }
 
     void draw_labels() {
@@ -365,31 +372,29 @@ private:
         const std::string marks = spec_.mark_start && !empty_ ? "●\u2009start   ○\u2009end" : "";
         const double marks_width = marks.empty() ? 0 : text_width(marks, k_tick_size) + 12;
         if (!spec_.title.empty())
-            text("ap-title", view_.left, baseline, "start",
+            text("ap-title", view_.left, baseline, Anchor::start,
                  fit_text(spec_.title, k_title_size * 1.05, right - view_.left - marks_width));
-        if (!marks.empty()) text("ap-quiet", right, baseline, "end", marks);
+        if (!marks.empty()) text("ap-quiet", right, baseline, Anchor::end, marks);
 
         // the note of the x axis is part of its label's line
         const double label_y = spec_.height - k_edge + 2;
         if (!spec_.x_label.empty())
-            text("ap-label", view_.left + view_.width / 2, label_y, "middle",
+            text("ap-label", view_.left + view_.width / 2, label_y, Anchor::middle,
                  fit_text(spec_.x_label, k_label_size, view_.width * 0.7));
-        if (!empty_ && !x_ticks_.note.empty()) text("ap-tick", right, label_y, "end", x_ticks_.note);
+        if (!empty_ && !x_ticks_.note.empty()) text("ap-tick", right, label_y, Anchor::end, x_ticks_.note);
         if (!y_label_.empty()) {
             const double x = k_edge + k_label_size - 3;
             const double y = view_.top + view_.height / 2;
-            out_ += fmt::format(
-                "<text class=\"ap-label\" transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                pixel_text(x), pixel_text(y), escape_xml(fit_text(y_label_, k_label_size, view_.height)));
+            text("ap-label", x, y, Anchor::middle, fit_text(y_label_, k_label_size, view_.height)).upwards = true;
         }
     }
 
     void legend_entry(std::size_t entry, double x, double y) {
         if (entry < k_legend_most) {
-            line(line_class(entry), x, y - 4, x + k_legend_swatch, y - 4);
-            x += k_legend_swatch + k_legend_gap;
+            path(line_class(entry), {{{x, y - 4}, {x + swatch(), y - 4}}});
+            x += swatch() + k_legend_gap;
         }
-        text("ap-tick", x, y, "start", legend_labels_[entry]);
+        text("ap-tick", x, y, Anchor::start, legend_labels_[entry]);
     }
 
     void draw_legend() {
@@ -397,9 +402,8 @@ private:
         if (place_) {
             double width = 0;
             for (std::size_t i = 0; i < legend_labels_.size(); ++i) width = std::max(width, entry_width(i));
-            out_ += fmt::format("<rect class=\"ap-veil\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\"/>\n",
-                                pixel_text(place_->left - 6), pixel_text(place_->top - 3), pixel_text(width + 12),
-                                pixel_text(static_cast<double>(legend_labels_.size()) * k_legend_row + 6));
+            box("ap-veil", place_->left - 6, place_->top - 3, width + 12,
+                static_cast<double>(legend_labels_.size()) * k_legend_row + 6, 3);
             for (std::size_t i = 0; i < legend_labels_.size(); ++i)
                 legend_entry(i, place_->left, place_->top + static_cast<double>(i) * k_legend_row + 13);
             return;
@@ -416,6 +420,7 @@ private:
     }
 
     const PlotSpec& spec_;
+    std::vector<Curve> curves_;  // in the values of the axes
     std::string y_label_;
     std::vector<std::string> legend_labels_;  // the last may be a count of those left out
     bool empty_ = true;
@@ -424,11 +429,13 @@ private:
     Ticks x_ticks_, y_ticks_;
     std::vector<std::vector<Stroke>> strokes_;  // by curve, thinned
     std::optional<LegendPlace> place_;          // the free corner, if there is one
-    std::string out_;
+    Figure out_;
 };
 
 }  // namespace
 
-std::string render_svg(const PlotSpec& spec) { return PlotDrawing(spec).draw(); }
+Figure draw_plot(const PlotSpec& spec) { return PlotDrawing(spec).draw(); }
+
+std::string render_svg(const PlotSpec& spec) { return figure_svg(draw_plot(spec)); }
 
 }  // namespace appell

@@ -75,6 +75,19 @@ std::string escape_xml(std::string_view text) {
     return out;
 }
 
+std::string plain_text(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        const Character c = first_character(text);
+        if (!c.valid || !allowed_in_xml(c.code))
+            out += "\xef\xbf\xbd";
+        else
+            out += c.code < 0x20 ? std::string_view(" ") : text.substr(0, c.bytes);
+        text.remove_prefix(c.bytes);
+    }
+    return out;
+}
+
 double text_width(std::string_view text, double font_size) {
     double width = 0;
     while (!text.empty()) {

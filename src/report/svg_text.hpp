@@ -11,6 +11,9 @@ namespace appell {
 // for XML text and attribute values; bytes that are no UTF-8 and characters XML forbids become U+FFFD
 [[nodiscard]] std::string escape_xml(std::string_view text);
 
+// the same without escapes, and with blanks for line ends and tabs: for those who draw letters one by one
+[[nodiscard]] std::string plain_text(std::string_view text);
+
 // in pixels, at a font size in pixels
 [[nodiscard]] double text_width(std::string_view text, double font_size);
 

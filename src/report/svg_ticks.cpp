@@ -131,4 +131,43 @@ Ticks make_ticks(AxisRange range, TickStep step) {
     return ticks;
 }
 
+Ticks make_log_ticks(AxisRange range, int intervals) {
+    Ticks ticks;
+    const int first = static_cast<int>(std::ceil(range.low - k_border)),
+              last = static_cast<int>(std::floor(range.high + k_border));
+    const double decades = range.high - range.low;
+    const auto inside = [&](double at) { return at >= range.low - k_border && at <= range.high + k_border; };
+    const auto add = [&](int mantissa, int exponent) {
+        const double at = std::log10(mantissa) + exponent;
+        if (!inside(at)) return;
+        ticks.major.push_back(at);
+        ticks.labels.push_back(std::abs(exponent) <= 3
+                                   ? decimal(mantissa, exponent)
+                                   : (mantissa == 1 ? "" : std::to_string(mantissa) + "×") + "10" + superscript(exponent));
+    };
+    if (decades < 1) {
+        const AxisRange values{std::pow(10.0, range.low), std::pow(10.0, range.high)};
+        Ticks linear = make_ticks(values, tick_step(values, intervals));
+        for (std::vector<double>* list : {&linear.major, &linear.minor})
+            for (double& at : *list) at = std::log10(at);
+        return linear;
+    }
+    const int every = std::max(1, (last - first + intervals) / std::max(1, intervals));
+    const bool few = every == 1 && 3 * (last - first + 1) <= intervals;
+    for (int k = first - 1; k <= last; ++k) {
+        if (every > 1 && (k % every + every) % every != 0) {
+            if (inside(k)) ticks.minor.push_back(k);
+            continue;
+        }
+        add(1, k);
+        for (const int m : {2, 3, 4, 5, 6, 7, 8, 9}) {
+            if (few && (m == 2 || m == 5))
+                add(m, k);
+            else if (every == 1 && inside(std::log10(m) + k))
+                ticks.minor.push_back(std::log10(m) + k);
+        }
+    }
+    return ticks;
+}
+
 }  // namespace appell

@@ -42,4 +42,8 @@ struct Ticks {
 [[nodiscard]] TickStep tick_step(AxisRange range, int intervals);
 [[nodiscard]] Ticks make_ticks(AxisRange range, TickStep step);
 
+// Ticks of a logarithmic axis. The range and the ticks are logarithms to base ten. Powers of ten, every second or third of them
+// where they are many; 2 and 5 times them where they are few; round values as on a linear axis within less than a decade.
+[[nodiscard]] Ticks make_log_ticks(AxisRange range, int intervals);
+
 }  // namespace appell

@@ -35,7 +35,9 @@ DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& 
 
 double DormandPrince::error_norm(double h) const {
     const auto k = with_end(rates(rate_), rate_trial_);
-    return std::sqrt(mean_square([&](std::size_t i) { return h * weighted_rates<Estimates, 0>(k, i); }));
+    return std::sqrt(with_size<k_unrolled>(controlled(), [&](auto size) {
+        return mean_square(size, [&](std::size_t i) { return h * weighted_rates<Estimates, 0>(k, i); });
+    }));
 }
 
 bool DormandPrince::prepare_dense(double h) {

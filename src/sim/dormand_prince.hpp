@@ -13,6 +13,7 @@
 namespace appell {
 
 struct DormandPrinceTableau {
+    static constexpr std::size_t unrolled = 16;
     static constexpr std::array<double, 5> nodes{1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1};
     static constexpr std::array<std::array<double, 6>, 6> rows{{
         {1.0 / 5},

@@ -167,8 +167,13 @@ StepStatus ExplicitRungeKutta::step() {
 // the one on the real axis, 3.3 and 6.4.
 void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
     const std::vector<double>& last_rate = last_stage_rate();
-    const double rates = mean_square([&](std::size_t i) { return rate_trial_[i] - last_rate[i]; });
-    const double states = mean_square([&](std::size_t i) { return trial_[i] - last_stage_[i]; });
+    double rates = 0, states = 0;
+    for (std::size_t i = 0; i < controlled_; ++i) {
+        const double weight = atol_[i] + options_.rtol * largest(x_[i], trial_[i]), inverse = 1 / (weight * weight);
+        const double rate = rate_trial_[i] - last_rate[i], state = trial_[i] - last_stage_[i];
+        rates += rate * rate * inverse;
+        states += state * state * inverse;
+    }
     constexpr std::size_t k_enough = 15, k_others = 6;
     if (states > 0 && h * h * rates > control_.stability * control_.stability * states) {
         below_it_ = 0;

@@ -13,6 +13,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -58,17 +60,32 @@ protected:
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
 
     [[nodiscard]] bool evaluate(double t, const std::vector<double>& x, std::vector<double>& xd);
-    // sum of the squares of an error in weights, divided by the number of entries that count
+    // sum of the squares of an error in weights, divided by the number of entries that count; `size` is that of controlled()
     template <class Error>
     [[nodiscard]] double mean_square(const Error& error) const {
+        return mean_square(controlled_, error);
+    }
+    template <class Size, class Error>
+    [[nodiscard]] double mean_square(Size size, const Error& error) const {
         if (counted_ == 0) return 0;
+        const double *const x = x_.data(), *const trial = trial_.data(), *const atol = atol_.data();
+        const double rtol = options_.rtol;
         double sum = 0;
-        for (std::size_t i = 0; i < controlled_; ++i) {
-            const double e = error(i) / (atol_[i] + options_.rtol * largest(x_[i], trial_[i]));
-            sum += e * e;
+        const auto in_weights = [&](std::size_t i) { return error(i) / (atol[i] + rtol * largest(x[i], trial[i])); };
+        if constexpr (std::is_same_v<Size, std::size_t>) {
+            for (std::size_t i = 0; i < size; ++i) {
+                const double e = in_weights(i);
+                sum += e * e;
+            }
+        } else {
+            // several entries at once, then the sum in their order
+            std::array<double, Size::value> e;
+            for (std::size_t i = 0; i < size; ++i) e[i] = in_weights(i);
+            for (std::size_t i = 0; i < size; ++i) sum += e[i] * e[i];
         }
         return sum / static_cast<double>(counted_);
     }
+    [[nodiscard]] std::size_t controlled() const { return controlled_; }
     [[nodiscard]] double h_done() const { return h_done_; }
     [[nodiscard]] const std::vector<double>& end() const { return replaced_ ? reached_ : x_; }
     [[nodiscard]] const std::vector<double>& end_rate() const { return replaced_ ? reached_rate_ : rate_; }
@@ -128,12 +145,30 @@ template <class Rows, std::size_t I, std::size_t N>
     (std::make_index_sequence<N>{});
 }
 
+// Calls with a number of entries that the compiler knows, up to Most; beyond, with one that it does not. Loops over few entries
+// are unrolled then: the same operations on each entry, without the way around them.
+template <std::size_t Most, class Call>
+[[nodiscard]] inline auto with_size(std::size_t size, const Call& call) {
+    if constexpr (Most > 0) {
+        if (size == Most) return call(std::integral_constant<std::size_t, Most>{});
+        return with_size<Most - 1>(size, call);
+    } else {
+        return call(size);
+    }
+}
+
 // Stages from a tableau: `rows` has the coefficients of stage 2, of stage 3, ..., and of the new state; `nodes` where in the step
-// the stages are, from the second on.
+// the stages are, from the second on; `unrolled`, where there is one, up to how many entries loops are unrolled.
 template <class Tableau>
 class TableauRungeKutta : public ExplicitRungeKutta {
 protected:
     static constexpr std::size_t k_stages = Tableau::nodes.size() + 1;
+    static constexpr std::size_t k_unrolled = [] {
+        if constexpr (requires { Tableau::unrolled; })
+            return Tableau::unrolled;
+        else
+            return std::size_t(0);
+    }();
     using Rates = std::array<const double*, k_stages>;
 
     TableauRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control)
@@ -142,12 +177,13 @@ protected:
     }
 
     [[nodiscard]] bool stages(double h, double t_new) override {
-        const Rates k = rates(rate_);
-        const bool good = [&]<std::size_t... I>(std::index_sequence<I...>) { return (stage<I>(k, h, t_new) && ...); }
-        (std::make_index_sequence<k_stages - 1>{});
-        if (!good) return false;
-        move<k_stages - 1>(k, h);
-        return true;
+        return with_size<k_unrolled>(x_.size(), [&](auto size) {
+            const Rates k = rates(rate_);
+            const bool good = [&]<std::size_t... I>(std::index_sequence<I...>) { return (stage<I>(k, h, t_new, size) && ...); }
+            (std::make_index_sequence<k_stages - 1>{});
+            if (good) move<k_stages - 1>(k, h, size);
+            return good;
+        });
     }
 
     [[nodiscard]] const std::vector<double>& last_stage_rate() const override { return k_.back(); }
@@ -160,13 +196,15 @@ protected:
     }
 
 private:
-    template <std::size_t I>
-    void move(const Rates& k, double h) {
-        for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + h * weighted_rates<Tableau, I>(k, i);
+    template <std::size_t I, class Size>
+    void move(const Rates& k, double h, Size size) {
+        double* __restrict const trial = trial_.data();
+        const double* const x = x_.data();
+        for (std::size_t i = 0; i < size; ++i) trial[i] = x[i] + h * weighted_rates<Tableau, I>(k, i);
     }
-    template <std::size_t I>
-    [[nodiscard]] bool stage(const Rates& k, double h, double t_new) {
-        move<I>(k, h);
+    template <std::size_t I, class Size>
+    [[nodiscard]] bool stage(const Rates& k, double h, double t_new, Size size) {
+        move<I>(k, h, size);
         if constexpr (I + 2 == k_stages) {
             static_assert(Tableau::nodes[I] == 1);
             std::swap(trial_, last_stage_);

@@ -107,10 +107,20 @@ void Ida::set_out(double h) {
     std::fill(shift_.begin(), shift_.end(), 0.0);
     shift_of_step_ = shift_;
     as_they_stand_ = system_.has_residual() && system_.unknowns_at(t_, x_, y.subspan(n)) == RateStatus::ok;
+    // The unknowns have no say in the steps, but Newton's iteration must find them, too: forces may depend on them, and what it
+    // leaves of their errors the next prediction would carry on.
+    double largest = 0;
+    for (const double z : y.subspan(n)) largest = std::max(largest, std::abs(z));
+    if (!as_they_stand_ || largest == 0) largest = std::numeric_limits<double>::infinity();
+    std::fill_n(numbers(atol_).begin() + static_cast<std::ptrdiff_t>(n), y.size() - n, rtol_ * largest);
     int status = 0;
     if (!ready_) {
         status |= IDAInit(memory_, residual_callback, t_, state_, rate_of_state_);
-        status |= IDASVtolerances(memory_, rtol_, atol_);
+        const std::span<double> differential = numbers(inside_);
+        std::fill(differential.begin(), differential.end(), 0.0);
+        std::fill_n(differential.begin(), n, 1.0);
+        status |= IDASetId(memory_, inside_);
+        status |= IDASetSuppressAlg(memory_, SUNTRUE);
         status |= IDASetUserData(memory_, this);
         status |= IDASetErrHandlerFn(memory_, silence, nullptr);
         status |= IDASetLinearSolver(memory_, solver_, matrix_);
@@ -120,6 +130,7 @@ void Ida::set_out(double h) {
     } else {
         status |= IDAReInit(memory_, t_, state_, rate_of_state_);
     }
+    status |= IDASVtolerances(memory_, rtol_, atol_);
     status |= IDASetJacFn(memory_, slopes_callback);
     status |= IDASetInitStep(memory_, h);
     status |= IDASetStopTime(memory_, t_end_);

@@ -28,6 +28,13 @@ public:
         return workspace_.run();
     }
 
+    // the same without a copy, straight into `out`, where the program allows it; see Workspace::run_whole
+    [[nodiscard]] bool run_whole(double t, std::span<const double> x, std::span<double> out) {
+        workspace_.inputs()[0] = t;
+        return workspace_.run_whole(x.data(), out.data());
+    }
+    [[nodiscard]] EvalReport whole_report() const { return workspace_.whole_report(); }
+
     void set_parameter(std::size_t index, double value) {
         if (!workspace_.program().outputs.empty()) workspace_.inputs()[1 + states_ + index] = value;
     }
@@ -36,8 +43,13 @@ public:
 
     [[nodiscard]] std::span<const double> output(const OutputRange& range) const { return workspace_.output(range); }
     [[nodiscard]] std::span<const double> output(std::string_view name) const { return workspace_.output(name); }
-    // of its first solve (Workspace::rows)
+    // of its first solve (Workspace::rows); where a row begins in them
     [[nodiscard]] std::span<const double> rows() const { return workspace_.rows(0); }
+    [[nodiscard]] std::size_t row_begin(std::size_t row) const {
+        const SparseSolver* const sparse = workspace_.sparse(0);
+        return sparse ? sparse->row_begin()[row] : row * workspace_.program().solves[0].size;
+    }
+    [[nodiscard]] SparseSolver* sparse() const { return workspace_.program().solves.empty() ? nullptr : workspace_.sparse(0); }
     [[nodiscard]] std::span<const double> directions() const { return workspace_.directions(0); }
 
 private:

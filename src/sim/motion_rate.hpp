@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 #include "sim/implicit_equations.hpp"
@@ -25,6 +26,9 @@ public:
             throw Error("the outputs of the rate program do not have the sizes of the motion");
         if (motion.jacobian) jacobian_.emplace(motion);
         if (motion.residual) residual_.emplace(motion);
+        straight_ = motion.rate.stream_begin == 1 && motion.rate.stream_end == 1 + states_ && qd_.begin == 0 &&
+                    ud_.begin == qd_.end && motion.rate.output_slots.size() == size_ &&
+                    (motion.works.empty() || motion.rate.output("power").begin == ud_.end);
         if (motion.works.empty()) return;
         power_ = motion.rate.output("power");
         if (power_.end - power_.begin != motion.works.size()) throw Error("the rate program has other powers than the motion");
@@ -33,6 +37,11 @@ public:
     [[nodiscard]] std::size_t size() const override { return size_; }
     [[nodiscard]] std::size_t controlled() const override { return states_; }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
+        if (straight_ && program_.run_whole(t, x, xd)) {
+            report_due_ = true;
+            return RateStatus::ok;
+        }
+        report_due_ = false;
         report_ = program_.run(t, x);
         redundant_ = redundant_ || report_.redundant;
         // a power that is not finite spoils its work, and must not end the motion
@@ -61,7 +70,11 @@ public:
     [[nodiscard]] RateStatus residual_slopes(const Implicit& at, double alpha, std::span<double> J) override {
         return residual_->slopes(at, alpha, J);
     }
-    [[nodiscard]] const EvalReport& report() const { return report_; }
+    // of the last evaluation; put together where it is asked for, since most evaluations are not
+    [[nodiscard]] const EvalReport& report() const {
+        if (std::exchange(report_due_, false)) report_ = program_.whole_report();
+        return report_;
+    }
     void limit_rank(std::size_t rank) {
         program_.limit_rank(rank);
         if (jacobian_) jacobian_->limit_rank(rank);
@@ -80,7 +93,9 @@ private:
     std::size_t coordinates_, states_, size_;
     MotionProgram program_;
     OutputRange qd_, ud_, power_;
-    EvalReport report_;
+    bool straight_ = false;  // the outputs of the program are x', as they stand, and its streamed inputs are x
+    mutable EvalReport report_;
+    mutable bool report_due_ = false;
     std::optional<MotionJacobian> jacobian_;
     std::optional<ImplicitEquations> residual_;
     bool redundant_ = false;  // at some state so far

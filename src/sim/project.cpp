@@ -53,7 +53,7 @@ Projector::Projector(const Motion& motion, const Program& program, Part part)
 // residuals and correction at x; false when they can not be had
 bool Projector::evaluate(double t, std::span<const double> x, ProjectReport& report) {
     report.evaluation = evaluation_ = program_.run(t, x);
-    if (report.evaluation.status == EvalStatus::singular_mass) {
+    if (report.evaluation.status == EvalStatus::singular_mass || report.evaluation.status == EvalStatus::needs_pivoting) {
         report.status = ProjectStatus::singular;
         return false;
     }
@@ -83,11 +83,12 @@ double Projector::merit() const {
 
 void Projector::weigh() {
     const std::span<const double> rows = program_.rows();
-    if (rows.size() < weight_.size() * motion_->speeds) throw Error("a correction program begins with the solve of its rows");
+    if (rows.size() < program_.row_begin(weight_.size())) throw Error("a correction program begins with the solve of its rows");
     double longest = 0;
     for (std::size_t i = 0; i < weight_.size(); ++i) {
         double square = 0;
-        for (const double entry : rows.subspan(i * motion_->speeds, motion_->speeds)) square += entry * entry;
+        const std::size_t begin = program_.row_begin(i);
+        for (const double entry : rows.subspan(begin, program_.row_begin(i + 1) - begin)) square += entry * entry;
         weight_[i] = std::sqrt(square);
         longest = std::max(longest, weight_[i]);
     }

@@ -43,13 +43,14 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity)
         if (const auto& of = motion.velocity_constraints; row == 0 || of.empty() || of[row] != of[row - 1])
             first_row_.push_back(row);
     first_row_.push_back(motion.velocity_rows);
+    for (const std::size_t row : first_row_) begin_.push_back(motion.velocity_rows == 0 ? 0 : velocity.program().row_begin(row));
     state_.resize(motion.carried());
     other_state_.resize(motion.carried());
     x_before_.resize(motion.states());
     q_sizes_.resize(motion.coordinates, 0.0);
     for (Sample* s : {&before_, &after_, &end_, &middle_, &trial_, &other_trial_}) {
-        s->rows.resize(motion.velocity_rows * columns_);
-        s->directions.resize(motion.velocity_rows > 1 ? s->rows.size() : 0);
+        s->rows.resize(begin_.back());
+        s->directions.resize(motion.velocity_rows > 1 && velocity.program().sparse() == nullptr ? s->rows.size() : 0);
         s->size.resize(constraints() + 1);
     }
     for (auto& sizes : sizes_) sizes.resize(constraints() + 1);
@@ -59,13 +60,13 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity)
 // from the projector's last evaluation
 void RowWatch::take(Sample& sample, const EvalReport& report) const {
     const std::span<const double> rows = velocity_.program().rows(), directions = velocity_.program().directions();
-    std::copy(rows.begin(), rows.end(), sample.rows.begin());
-    if (together_) std::copy(directions.begin(), directions.end(), sample.directions.begin());
+    std::copy_n(rows.begin(), sample.rows.size(), sample.rows.begin());
+    if (together_ && !sample.directions.empty()) std::copy(directions.begin(), directions.end(), sample.directions.begin());
     sample.bordered = report.bordered;
     sample.known = report.status == EvalStatus::ok || report.status == EvalStatus::inconsistent_rows;
     for (std::size_t c = 0; c < constraints(); ++c) {
         double square = 0;
-        for (std::size_t i = first_row_[c] * columns_; i < first_row_[c + 1] * columns_; ++i) square += rows[i] * rows[i];
+        for (std::size_t i = begin_[c]; i < begin_[c + 1]; ++i) square += rows[i] * rows[i];
         sample.size[c] = std::sqrt(square);
         sample.known = sample.known && std::isfinite(square);
     }
@@ -85,7 +86,7 @@ double RowWatch::angle(const Sample& a, const Sample& b, std::size_t which) {
     if (which == constraints()) return turned_over(a, b) ? k_over : 0;
     if (!(a.size[which] > 0) || !(b.size[which] > 0)) return 0;
     double dot = 0;
-    for (std::size_t i = first_row_[which] * columns_; i < first_row_[which + 1] * columns_; ++i) dot += a.rows[i] * b.rows[i];
+    for (std::size_t i = begin_[which]; i < begin_[which + 1]; ++i) dot += a.rows[i] * b.rows[i];
     return std::acos(std::clamp(dot / a.size[which] / b.size[which], -1.0, 1.0));
 }
 
@@ -93,6 +94,7 @@ double RowWatch::angle(const Sample& a, const Sample& b, std::size_t which) {
 // come out with the opposite orientation. The sign of the determinant of all products of directions tells.
 bool RowWatch::turned_over(const Sample& a, const Sample& b) {
     if (!together_ || !(a.size.back() > 0) || !(b.size.back() > 0)) return false;
+    if (SparseSolver* const sparse = velocity_.program().sparse()) return sparse->turned_over(a.rows, b.rows);
     const std::size_t m = first_row_.back(), n = columns_;
     // a b' = 1 + a (b - a)' with orthonormal a: no determinant changes its sign while |b - a| < 1
     double changed = 0;
@@ -146,7 +148,7 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     rank_ = velocity_.measure(t, x).evaluation.rank;
     const std::size_t rows = first_row_.back();
     together_ = rows > 1 && rank_ == rows;
-    if (together_) overlap_.resize(rows * rows);
+    if (together_ && velocity_.program().sparse() == nullptr) overlap_.resize(rows * rows);
     reach_a_.resize(rows);
     reach_b_.resize(rows);
     // every coordinate and every speed moved by a part of the largest one; where all are zero, by a part of one: any size will do

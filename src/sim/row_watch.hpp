@@ -88,6 +88,7 @@ private:
     std::vector<double> q_sizes_;         // of each coordinate, the largest so far
     double u_size_ = 0;                   // of the largest speed
     std::vector<std::size_t> first_row_;  // by constraint, and the end
+    std::vector<std::size_t> begin_;      // by constraint, and the end: of its rows' entries
     std::size_t rank_ = 0;                // at the start
     bool together_ = false;               // several rows, all independent at the start: they are watched together, too
     std::vector<double> overlap_;         // of the directions of two samples

@@ -14,6 +14,11 @@ namespace appell {
 
 namespace {
 
+// a solve that needs pivoting says in the name of which row, or which column of M
+bool names_a_row(const EvalReport& report) {
+    return report.status == EvalStatus::needs_pivoting && report.row != SparseElimination::k_none;
+}
+
 // below this, rows that were independent count as dependent: multipliers would have lost ten digits
 constexpr double k_least_pivot = 1e-10;
 // without projection redundant rows drift apart; only a gross contradiction stops the run then
@@ -199,6 +204,12 @@ bool Stretch::project_start(std::vector<double>& x) {
             case ProjectStatus::singular:
                 summary_.singular_column = report.evaluation.singular_column;
                 summary_.unbound = true;
+                if (names_a_row(report.evaluation)) {
+                    // rows of positions are told apart where all rows are
+                    if (projector == &position && motion_.position_rows != motion_.velocity_rows)
+                        return stop(EndReason::start_has_no_solution);
+                    return lose({RowLoss::dependent, report.evaluation.row});
+                }
                 return stop(EndReason::singular_mass);
             case ProjectStatus::inconsistent:
                 summary_.contradiction = has_gradient(projector->program(), report.evaluation.inconsistent_row);
@@ -213,11 +224,12 @@ bool Stretch::has_gradient(const MotionProgram& program, std::size_t row) const 
     const std::span<const double> rows = program.rows();
     const auto length = [&](std::size_t i) {
         double square = 0;
-        for (const double entry : rows.subspan(i * motion_.speeds, motion_.speeds)) square += entry * entry;
+        const std::size_t begin = program.row_begin(i);
+        for (const double entry : rows.subspan(begin, program.row_begin(i + 1) - begin)) square += entry * entry;
         return std::sqrt(square);
     };
     double longest = 0;
-    for (std::size_t i = 0; (i + 1) * motion_.speeds <= rows.size(); ++i) longest = std::max(longest, length(i));
+    for (std::size_t i = 0; program.row_begin(i) < rows.size(); ++i) longest = std::max(longest, length(i));
     return longest > 0 && length(row) > 1e-12 * longest;
 }
 
@@ -230,6 +242,11 @@ EndReason Stretch::singular() {
     const EvalReport& report = rate_.report();
     summary_.singular_column = report.singular_column;
     summary_.row = report.row;
+    if (names_a_row(report)) {
+        summary_.loss = RowLoss::dependent;
+        summary_.constraint = constraint_of(motion_.rate_constraints, report.row);
+        return EndReason::rank_loss;
+    }
     switch (report.status) {
         case EvalStatus::singular_partition: return EndReason::singular_partition;
         case EvalStatus::unreachable: return EndReason::unreachable;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "expr/sweep.hpp"
 
@@ -17,12 +18,30 @@ constexpr std::size_t k_most_operations = 1000;  // the pivoted solve of a full 
 constexpr double k_least_mass = 1e-3, k_least_row = 1e-2;
 // rows that are small against the others to round-off count as zero there: squares, with room
 constexpr double k_least_square = 1e-20;
+// Of the dependent unknowns' determinant, rows scaled to unit length, squared: one and a half digits may be lost, and in the
+// reduced masses as many again; these have a guard of their own.
+constexpr double k_least_determinant = 1e-3, k_least_reduced = 1e-2;
+constexpr std::size_t k_most_coupled = 3;  // rows that are inverted by minors together
 
 // L D L' of a symmetric matrix given by its lower triangle; zeros stay zeros by the graph's own rules
 struct Factors {
     std::vector<std::vector<NodeId>> L;
     std::vector<NodeId> D, inverse;  // 1/D: one division for each, whatever it is used for
 };
+
+// terms in pairs, then pairs in pairs: a chain of additions would be waited for link by link
+NodeId sum_of(Graph& g, std::vector<NodeId> terms) {
+    const NodeId zero = g.constant(0);
+    std::erase(terms, zero);
+    if (terms.empty()) return zero;
+    while (terms.size() > 1) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < terms.size(); i += 2)
+            terms[kept++] = i + 1 < terms.size() ? g.add(terms[i], terms[i + 1]) : terms[i];
+        terms.resize(kept);
+    }
+    return terms.front();
+}
 
 Factors factor(Graph& g, const std::vector<std::vector<NodeId>>& S) {
     const std::size_t n = S.size();
@@ -52,25 +71,43 @@ void backward(Graph& g, const Factors& f, std::vector<NodeId>& v) {
         for (std::size_t j = i + 1; j < v.size(); ++j) v[i] = g.sub(v[i], g.mul(f.L[j][i], v[j]));
 }
 
-}  // namespace
+std::vector<std::vector<NodeId>> lower_triangle(Graph& g, const ConstrainedSolve& solve) {
+    std::vector<std::vector<NodeId>> M(solve.x.size());
+    for (std::size_t i = 0; i < M.size(); ++i) M[i].assign(i + 1, g.constant(0));
+    for (const SparseEntry& e : solve.M.entries) M[e.row][e.column] = e.value;
+    return M;
+}
+std::vector<std::vector<NodeId>> rows_of(Graph& g, const ConstrainedSolve& solve) {
+    std::vector<std::vector<NodeId>> A(solve.lambda.size(), std::vector<NodeId>(solve.x.size(), g.constant(0)));
+    for (const SparseEntry& e : solve.A.entries) A[e.row][e.column] = e.value;
+    return A;
+}
+
+// each pair once: masses repeat
+void add_mass_pivots(ClosedForm<NodeId>& closed, const Factors& factors, const std::vector<std::vector<NodeId>>& M) {
+    for (std::size_t i = 0; i < M.size(); ++i) {
+        bool known = false;
+        for (std::size_t k = 0; k < closed.mass_pivots.size(); ++k)
+            known = known || (closed.mass_pivots[k] == factors.D[i] && closed.mass_diagonal[k] == M[i][i]);
+        if (known) continue;
+        closed.mass_pivots.push_back(factors.D[i]);
+        closed.mass_diagonal.push_back(M[i][i]);
+    }
+}
 
 // With M = L D L':  y_j = L^-1 A_j',  S = y' D^-1 y,  S lambda = b - y' D^-1 L^-1 f,  x = L'^-1 D^-1 (L^-1 f + y lambda).
-void add_closed_form(Graph& g, ConstrainedSolve& solve) {
+ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     const std::size_t n = solve.x.size(), m = solve.lambda.size();
-    if (solve.kind != SolveKind::multipliers || n == 0 || n > k_most_unknowns || m > k_most_rows) return;
     const NodeId zero = g.constant(0);
-    std::vector<std::vector<NodeId>> M(n), S(m), y(m, std::vector<NodeId>(n, zero));
-    for (std::size_t i = 0; i < n; ++i) M[i].assign(i + 1, zero);
-    for (const SparseEntry& e : solve.M.entries) M[e.row][e.column] = e.value;
-    for (const SparseEntry& e : solve.A.entries) y[e.row][e.column] = e.value;
+    std::vector<std::vector<NodeId>> M = lower_triangle(g, solve), S(m), y = rows_of(g, solve);
     const Factors mass = factor(g, M);
     std::vector<NodeId> w = solve.f;
     forward(g, mass, w);
     for (std::vector<NodeId>& row : y) forward(g, mass, row);
     const auto product = [&](const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
-        NodeId sum = zero;
-        for (std::size_t k = 0; k < n; ++k) sum = g.add(sum, g.mul(a[k], g.mul(b[k], mass.inverse[k])));
-        return sum;
+        std::vector<NodeId> terms;
+        for (std::size_t k = 0; k < n; ++k) terms.push_back(g.mul(a[k], g.mul(b[k], mass.inverse[k])));
+        return sum_of(g, std::move(terms));
     };
     std::vector<NodeId> lambda;
     for (std::size_t i = 0; i < m; ++i) {
@@ -89,9 +126,162 @@ void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     }
     backward(g, mass, x);
 
-    ClosedForm<NodeId> closed{std::move(x), std::move(lambda), mass.D, {}, rows.D, {}};
-    for (std::size_t i = 0; i < n; ++i) closed.mass_diagonal.push_back(M[i][i]);
+    ClosedForm<NodeId> closed{std::move(x), std::move(lambda), {}, {}, rows.D, {}};
+    add_mass_pivots(closed, mass, M);
     for (std::size_t i = 0; i < m; ++i) closed.row_diagonal.push_back(S[i][i]);
+    return closed;
+}
+
+// The inverse of the dependent columns, by minors of blocks that do not couple, and the squared determinants of the blocks with
+// the squared lengths of their rows, for the guard. Nothing where a block is too large or can not be regular.
+struct DependentColumns {
+    std::vector<std::vector<NodeId>> inverse;  // unknown by row
+    std::vector<NodeId> determinants, lengths;
+};
+
+std::optional<DependentColumns> invert_columns(Graph& g, const std::vector<std::vector<NodeId>>& A,
+                                               const std::vector<std::size_t>& dependent) {
+    const std::size_t m = A.size();
+    const NodeId zero = g.constant(0);
+    DependentColumns out{std::vector<std::vector<NodeId>>(m, std::vector<NodeId>(m, zero)), {}, {}};
+    std::vector<bool> row_done(m), column_done(m);
+    for (std::size_t first = 0; first < m; ++first) {
+        if (row_done[first]) continue;
+        // rows and columns that hang together
+        std::vector<std::size_t> rows{first}, columns;
+        row_done[first] = true;
+        for (std::size_t r = 0; r < rows.size(); ++r)
+            for (std::size_t c = 0; c < m; ++c) {
+                if (column_done[c] || A[rows[r]][dependent[c]] == zero) continue;
+                column_done[c] = true;
+                columns.push_back(c);
+                for (std::size_t i = 0; i < m; ++i)
+                    if (!row_done[i] && A[i][dependent[c]] != zero) {
+                        row_done[i] = true;
+                        rows.push_back(i);
+                    }
+            }
+        const std::size_t k = rows.size();
+        if (k != columns.size() || k > k_most_coupled) return std::nullopt;
+        const auto at = [&](std::size_t i, std::size_t j) { return A[rows[i % k]][dependent[columns[j % k]]]; };
+        // cofactors with their signs: cyclic indices need none for three
+        const auto cofactor = [&](std::size_t i, std::size_t j) {
+            if (k == 1) return g.constant(1);
+            if (k == 2) return i == j ? at(1 - i, 1 - j) : g.neg(at(1 - i, 1 - j));
+            return g.sub(g.mul(at(i + 1, j + 1), at(i + 2, j + 2)), g.mul(at(i + 1, j + 2), at(i + 2, j + 1)));
+        };
+        NodeId determinant = zero;
+        for (std::size_t j = 0; j < k; ++j) determinant = g.add(determinant, g.mul(at(0, j), cofactor(0, j)));
+        if (determinant == zero) return std::nullopt;
+        const NodeId reciprocal = g.div(g.constant(1), determinant);
+        NodeId lengths = g.constant(1);
+        for (std::size_t i = 0; i < k; ++i) {
+            for (std::size_t j = 0; j < k; ++j) out.inverse[columns[j]][rows[i]] = g.mul(cofactor(i, j), reciprocal);
+            std::vector<NodeId> squares;
+            for (const NodeId entry : A[rows[i]]) squares.push_back(g.mul(entry, entry));
+            lengths = g.mul(lengths, sum_of(g, std::move(squares)));
+        }
+        out.determinants.push_back(g.mul(determinant, determinant));
+        out.lengths.push_back(lengths);
+    }
+    return out;
+}
+
+// x = E y + e with y the independent unknowns (000 eqs. 8-18), then E'(M x - f) = 0; lambda from the dependent rows of
+// A' lambda = M x - f. The equations of `nonminimal` (003 eqs. 20-50) are these, before y and the others are separated.
+ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
+    const std::size_t n = solve.x.size(), m = solve.lambda.size(), p = solve.independent.size();
+    if (p == 0 || p + m != n) return {};
+    const NodeId zero = g.constant(0), one = g.constant(1);
+    const std::vector<std::size_t> independent(solve.independent.begin(), solve.independent.end());
+    std::vector<std::size_t> dependent;
+    for (std::size_t j = 0; j < n; ++j)
+        if (std::find(independent.begin(), independent.end(), j) == independent.end()) dependent.push_back(j);
+    const std::vector<std::vector<NodeId>> A = rows_of(g, solve), M = lower_triangle(g, solve);
+    const auto mass = [&](std::size_t i, std::size_t j) { return i < j ? M[j][i] : M[i][j]; };
+    const std::optional<DependentColumns> columns = invert_columns(g, A, dependent);
+    if (!columns) return {};
+    const auto times_inverse = [&](const auto& entry, std::size_t k) {
+        std::vector<NodeId> terms;
+        for (std::size_t i = 0; i < m; ++i) terms.push_back(g.mul(columns->inverse[k][i], entry(i)));
+        return sum_of(g, std::move(terms));
+    };
+    std::vector<std::vector<NodeId>> E(n, std::vector<NodeId>(p, zero));
+    std::vector<NodeId> e(n, zero);
+    for (std::size_t k = 0; k < p; ++k) E[independent[k]][k] = one;
+    for (std::size_t d = 0; d < m; ++d) {
+        for (std::size_t k = 0; k < p; ++k)
+            E[dependent[d]][k] = g.neg(times_inverse([&](std::size_t i) { return A[i][independent[k]]; }, d));
+        e[dependent[d]] = times_inverse([&](std::size_t i) { return solve.b[i]; }, d);
+    }
+    // M E and f - M e, then E' of both
+    const auto sum_over = [&](const auto& term) {
+        std::vector<NodeId> terms;
+        for (std::size_t i = 0; i < n; ++i) terms.push_back(term(i));
+        return sum_of(g, std::move(terms));
+    };
+    std::vector<std::vector<NodeId>> ME(n), reduced(p);
+    std::vector<NodeId> force, y;
+    for (std::size_t i = 0; i < n; ++i) {
+        force.push_back(g.sub(solve.f[i], sum_over([&](std::size_t j) { return g.mul(mass(i, j), e[j]); })));
+        for (std::size_t k = 0; k < p; ++k) ME[i].push_back(sum_over([&](std::size_t j) { return g.mul(mass(i, j), E[j][k]); }));
+    }
+    for (std::size_t k = 0; k < p; ++k) {
+        y.push_back(sum_over([&](std::size_t i) { return g.mul(E[i][k], force[i]); }));
+        for (std::size_t l = 0; l <= k; ++l)
+            reduced[k].push_back(sum_over([&](std::size_t i) { return g.mul(E[i][k], ME[i][l]); }));
+    }
+    Factors factors;
+    if (p == 2) {
+        // one division instead of two that wait for each other
+        const NodeId a = reduced[0][0], b = reduced[1][0], c = reduced[1][1];
+        const NodeId determinant = g.sub(g.mul(a, c), g.mul(b, b)), reciprocal = g.div(one, determinant);
+        y = {g.mul(g.sub(g.mul(c, y[0]), g.mul(b, y[1])), reciprocal), g.mul(g.sub(g.mul(a, y[1]), g.mul(b, y[0])), reciprocal)};
+        factors.D = {a, determinant};
+        reduced[1][1] = g.mul(a, c);  // what the determinant is compared with
+    } else {
+        factors = factor(g, reduced);
+        forward(g, factors, y);
+        for (std::size_t k = 0; k < p; ++k) y[k] = g.mul(y[k], factors.inverse[k]);
+        backward(g, factors, y);
+    }
+
+    ClosedForm<NodeId> closed;
+    for (std::size_t j = 0; j < n; ++j) {
+        NodeId sum = e[j];
+        for (std::size_t k = 0; k < p; ++k) sum = g.add(sum, g.mul(E[j][k], y[k]));
+        closed.x.push_back(sum);
+    }
+    std::vector<NodeId> excess;  // of the dependent unknowns: M x - f
+    for (const std::size_t d : dependent) {
+        NodeId sum = g.neg(solve.f[d]);
+        for (std::size_t j = 0; j < n; ++j) sum = g.add(sum, g.mul(mass(d, j), closed.x[j]));
+        excess.push_back(sum);
+    }
+    for (std::size_t i = 0; i < m; ++i) {
+        NodeId sum = zero;
+        for (std::size_t d = 0; d < m; ++d) sum = g.add(sum, g.mul(columns->inverse[d][i], excess[d]));
+        closed.lambda.push_back(sum);
+    }
+    add_mass_pivots(closed, factors, reduced);
+    closed.row_pivots = columns->determinants;
+    closed.row_diagonal = columns->lengths;
+    return closed;
+}
+
+}  // namespace
+
+void add_closed_form(Graph& g, ConstrainedSolve& solve) {
+    const std::size_t n = solve.x.size(), m = solve.lambda.size();
+    if (n == 0 || n > k_most_unknowns || m > k_most_rows) return;
+    ClosedForm<NodeId> closed;
+    switch (solve.kind) {
+        case SolveKind::multipliers: closed = closed_multipliers(g, solve); break;
+        case SolveKind::minimal:
+        case SolveKind::nonminimal: closed = closed_minimal(g, solve); break;
+        default: break;
+    }
+    if (closed.empty()) return;
     // what it costs beside the operands that the solve has anyway
     std::vector<NodeId> given, all;
     for (const SparseMatrix* matrix : {&solve.M, &solve.A})
@@ -105,35 +295,54 @@ void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     if (sweep.collect(g, all).size() - without <= k_most_operations) solve.closed = std::move(closed);
 }
 
-bool take_closed_form(const SolveBlock& block, double* slots, SolveReport& report) {
+std::array<PivotGuard, 2> guards_of(const SolveBlock& block) {
+    const ClosedForm<Slot>& closed = block.closed;
+    const bool multipliers = block.kind == SolveKind::multipliers;
+    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, multipliers ? k_least_mass : k_least_reduced},
+            PivotGuard{&closed.row_pivots, &closed.row_diagonal, multipliers ? k_least_row : k_least_determinant}};
+}
+
+double least_square_of(const SolveBlock& block) {
+    return block.kind == SolveKind::multipliers && block.closed.row_diagonal.size() > 1 ? k_least_square : 0;
+}
+
+bool take_closed_form(const SolveBlock& block, double* slots) {
     const ClosedForm<Slot>& closed = block.closed;
     // NOTE: comparisons are false for what is not a number, and the solve then says what is wrong
-    for (std::size_t i = 0; i < closed.mass_pivots.size(); ++i) {
-        const double diagonal = slots[closed.mass_diagonal[i]];
-        if (!(diagonal > 0) || !(slots[closed.mass_pivots[i]] > k_least_mass * diagonal)) return false;
+    for (const PivotGuard& guard : guards_of(block))
+        for (std::size_t i = 0; i < guard.pivots->size(); ++i) {
+            const double diagonal = slots[(*guard.diagonals)[i]];
+            if (!(diagonal > 0) || !(slots[(*guard.pivots)[i]] > guard.least * diagonal)) return false;
+        }
+    if (const double least = least_square_of(block); least > 0) {
+        double longest = 0, shortest = std::numeric_limits<double>::infinity();
+        for (const Slot slot : closed.row_diagonal) {
+            longest = std::max(longest, slots[slot]);
+            shortest = std::min(shortest, slots[slot]);
+        }
+        if (!(shortest > least * longest)) return false;
     }
-    double least = 1, longest = 0, shortest = std::numeric_limits<double>::infinity();
-    std::uint32_t weakest = 0;
+    bool finite = true;
+    for (std::size_t i = 0; i < closed.x.size(); ++i) finite &= std::isfinite(slots[block.x[i]] = slots[closed.x[i]]);
+    for (std::size_t i = 0; i < closed.lambda.size(); ++i)
+        finite &= std::isfinite(slots[block.lambda[i]] = slots[closed.lambda[i]]);
+    return finite;
+}
+
+SolveReport report_of_closed_form(const SolveBlock& block, const double* slots) {
+    const ClosedForm<Slot>& closed = block.closed;
+    SolveReport report;
+    report.rank = static_cast<std::uint32_t>(block.lambda.size());
+    double least = 1;
     for (std::size_t i = 0; i < closed.row_pivots.size(); ++i) {
-        const double diagonal = slots[closed.row_diagonal[i]], share = slots[closed.row_pivots[i]] / diagonal;
-        if (!(diagonal > 0) || !(share > k_least_row)) return false;
+        const double share = slots[closed.row_pivots[i]] / slots[closed.row_diagonal[i]];
         if (share < least) {
             least = share;
-            weakest = static_cast<std::uint32_t>(i);
+            report.weakest_row = static_cast<std::uint32_t>(i);
         }
-        longest = std::max(longest, diagonal);
-        shortest = std::min(shortest, diagonal);
     }
-    if (!closed.row_pivots.empty() && !(shortest > k_least_square * longest)) return false;
-    double sum = 0;  // not finite where any of them is
-    for (std::size_t i = 0; i < block.x.size(); ++i) sum += slots[block.x[i]] = slots[closed.x[i]];
-    for (std::size_t i = 0; i < block.lambda.size(); ++i) sum += slots[block.lambda[i]] = slots[closed.lambda[i]];
-    if (!std::isfinite(sum)) return false;
-    report = {};
-    report.rank = static_cast<std::uint32_t>(block.lambda.size());
     report.smallest_pivot = std::sqrt(least);
-    report.weakest_row = weakest;
-    return true;
+    return report;
 }
 
 }  // namespace appell

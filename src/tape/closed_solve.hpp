@@ -3,7 +3,8 @@
 // them is not good, the solve of constrained_solve.hpp takes over, and decides rank, redundancy and everything else.
 #pragma once
 
-#include <span>
+#include <array>
+#include <vector>
 
 #include "expr/graph.hpp"
 #include "tape/constrained_solve.hpp"
@@ -11,10 +12,23 @@
 
 namespace appell {
 
-// Adds the closed form to a solve of kind `multipliers`, if it is short enough to be faster.
+// Adds the closed form to a solve of kind `multipliers`, and to one of kind `minimal` or `nonminimal` whose independent unknowns
+// are given, if it is short enough to be faster.
 void add_closed_form(Graph& graph, ConstrainedSolve& solve);
 
+// The numbers in the slots are good:  pivots[i] > least * diagonals[i] > 0  for each; what is not a number is not.
+struct PivotGuard {
+    const std::vector<Slot>*pivots, *diagonals;
+    double least;
+};
+// the two of a closed form: of what has mass, and of the rows
+[[nodiscard]] std::array<PivotGuard, 2> guards_of(const SolveBlock& block);
+// And, where this is above zero, the smallest of the rows' diagonals is above so much of the largest.
+[[nodiscard]] double least_square_of(const SolveBlock& block);
+
 // x and lambda from their closed forms into their slots; false where the pivots ask for the solve itself.
-[[nodiscard]] bool take_closed_form(const SolveBlock& block, double* slots, SolveReport& report);
+[[nodiscard]] bool take_closed_form(const SolveBlock& block, double* slots);
+// what there is to say where they do not
+[[nodiscard]] SolveReport report_of_closed_form(const SolveBlock& block, const double* slots);
 
 }  // namespace appell

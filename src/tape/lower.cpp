@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "expr/sweep.hpp"
+#include "tape/sparse_elimination.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
@@ -31,6 +32,7 @@ public:
 
     Program run() {
         check_sizes();
+        find_read_multipliers();
         collect();
         number_symbols();
         stage_and_level();
@@ -74,12 +76,13 @@ private:
     }
 
     template <class Visit>
-    static void for_each_operand_of(const ConstrainedSolve& s, Visit visit) {
+    void for_each_operand_of(const ConstrainedSolve& s, Visit visit) const {
         for (const SparseMatrix* matrix : {&s.M, &s.A, &s.law_slope, &s.S, &s.D})
             for (const SparseEntry& e : matrix->entries) visit(e.value);
         for (const std::vector<NodeId>* list : {&s.f, &s.b, &s.law, &s.s})
             for (const NodeId id : *list) visit(id);
-        s.closed.for_each(visit);
+        const bool with_lambda = lambda_read_[static_cast<std::size_t>(&s - spec_.solves.data())];
+        s.closed.for_each(visit, with_lambda);
     }
 
     static void check_linear(const ConstrainedSolve& s) {
@@ -91,6 +94,26 @@ private:
             throw Error("a linear solve has no M, f and lambda");
         for (const SparseEntry& e : s.A.entries)
             if (e.row >= n || e.column >= n) throw Error("an entry of A lies outside the matrix");
+    }
+
+    // closed forms of multipliers that neither an output nor a solve reads need not be computed
+    void find_read_multipliers() {
+        lambda_read_.assign(spec_.solves.size(), true);
+        const auto has_one = [](const ConstrainedSolve& s) { return !s.closed.empty(); };
+        if (std::none_of(spec_.solves.begin(), spec_.solves.end(), has_one)) return;
+        lambda_read_.assign(spec_.solves.size(), false);
+        std::vector<NodeId> readers;
+        for (const OutputGroup& group : spec_.outputs) readers.insert(readers.end(), group.values.begin(), group.values.end());
+        for (const ConstrainedSolve& s : spec_.solves) for_each_operand_of(s, [&](NodeId id) { readers.push_back(id); });
+        for (const NodeId id : readers)
+            if (!id.valid() || id.index() >= g_.size()) return;  // collect() says so
+        std::vector<bool> read(g_.symbol_count());
+        Sweep sweep;
+        for (const NodeId id : sweep.collect(g_, readers))
+            if (g_.op(id) == Op::Symbol) read[g_.symbol_of(id).index()] = true;
+        for (std::size_t k = 0; k < spec_.solves.size(); ++k)
+            for (const SymbolId l : spec_.solves[k].lambda)
+                if (l.index() < read.size() && read[l.index()]) lambda_read_[k] = true;
     }
 
     // the needed nodes, operands first, and their index in that order
@@ -301,7 +324,7 @@ private:
             values(s.law, block.law);
             values(s.s, block.s);
             values(s.closed.x, block.closed.x);
-            values(s.closed.lambda, block.closed.lambda);
+            if (lambda_read_[program_.solves.size()]) values(s.closed.lambda, block.closed.lambda);
             values(s.closed.mass_pivots, block.closed.mass_pivots);
             values(s.closed.mass_diagonal, block.closed.mass_diagonal);
             values(s.closed.row_pivots, block.closed.row_pivots);
@@ -315,6 +338,7 @@ private:
             unknowns(s.tau, block.tau);
             block.independent = s.independent;
             block.mass_blocks = mass_blocks(block);
+            if (s.closed.empty()) block.sparse = plan_sparse_elimination(block);
             program_.solves.push_back(std::move(block));
         }
     }
@@ -368,6 +392,7 @@ private:
 
     const Graph& g_;
     const ProgramSpec& spec_;
+    std::vector<bool> lambda_read_;  // by solve
     const LowerOptions options_;
     Program program_;
     std::vector<NodeId> order_;         // needed nodes, ascending; all tables below are by index in it

@@ -24,8 +24,9 @@ namespace appell {
 // (dense_solve.hpp).
 enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised, linear };
 
-// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of M
-// and of A M^-1 A', and what elimination leaves of them. By node where it is symbolic, by slot where it is lowered.
+// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of the
+// matrices that are eliminated, and what elimination leaves of them. By node where it is symbolic, by slot where it is lowered.
+// A lowered one has no lambda where nothing reads it.
 template <class Id>
 struct ClosedForm {
     std::vector<Id> x, lambda;
@@ -33,9 +34,10 @@ struct ClosedForm {
 
     [[nodiscard]] bool empty() const { return x.empty(); }
     template <class Visit>
-    void for_each(Visit visit) const {
+    void for_each(Visit visit, bool with_lambda = true) const {
         for (const std::vector<Id>* list : {&x, &lambda, &mass_pivots, &mass_diagonal, &row_pivots, &row_diagonal})
-            for (const Id id : *list) visit(id);
+            if (with_lambda || list != &lambda)
+                for (const Id id : *list) visit(id);
     }
 };
 
@@ -62,7 +64,7 @@ struct ConstrainedSolve {
     std::vector<NodeId> s;
     std::vector<SymbolId> tau;
 
-    ClosedForm<NodeId> closed;  // of `multipliers`, where it is worth it
+    ClosedForm<NodeId> closed;  // of `multipliers`, `minimal` and `nonminimal`, where it is worth it
 };
 
 struct OutputGroup {
@@ -97,6 +99,8 @@ struct MatrixEntry {
     Slot slot;
 };
 
+struct SparseElimination;
+
 struct SolveBlock {
     SolveKind kind = SolveKind::multipliers;
     std::size_t size = 0, rows = 0;  // columns and rows of A
@@ -107,6 +111,7 @@ struct SolveBlock {
     std::vector<Slot> law, guess, s, tau;
     ClosedForm<Slot> closed;
     std::vector<std::vector<std::uint32_t>> mass_blocks;  // M's columns, grouped into the blocks that do not couple
+    std::shared_ptr<const SparseElimination> sparse;      // of `multipliers`, where most entries are zero
 };
 
 // the segment's instructions run first, then its solve block, if it has one
@@ -130,6 +135,11 @@ struct OpaqueCall {
 struct NativeCode {
     using Function = void (*)(double* slots, double* scratch);
     std::vector<Function> segments;  // null: interpreted
+    // All segments at once, where every solve has its closed form, or null: streamed inputs in, outputs out, nothing copied in
+    // between. Zero where some number says that the way over the segments must be taken: a pivot that is small, a result that is
+    // not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
+    using Whole = int (*)(double* slots, double* scratch, const double* stream, double* outputs);
+    Whole whole = nullptr;
     std::size_t scratch = 0;         // doubles, of each workspace
     std::size_t bytes = 0;
     std::shared_ptr<const void> memory;
@@ -139,6 +149,8 @@ struct Program {
     std::size_t inputs = 0;
     std::size_t slots = 0;
     std::size_t first_temporary = 0;  // slots from here on are shared by values that live inside one segment
+    // inputs that change with every evaluation: native code can read them where they are, without a copy into their slots
+    Slot stream_begin = 0, stream_end = 0;
     std::vector<std::pair<Slot, double>> constants;
     std::vector<Slot> pi_slots;
     std::vector<Instruction> instructions;
@@ -172,6 +184,7 @@ enum class EvalStatus : std::uint8_t {
     inconsistent_rows,   // rows of A depend on each other and b contradicts itself
     singular_partition,  // rows do not determine the dependent unknowns from the independent ones; A of `linear` has no inverse
     unreachable,         // the actuators can not produce what a servo row asks for
+    needs_pivoting,      // too close to singular for the sparse solve, and too large for the pivoted one
     no_reaction,         // no constraint force satisfies the law that depends on it
     several_reactions    // more than one does
 };
@@ -190,7 +203,7 @@ struct EvalReport {
     double inconsistency = 0;       // largest relative disagreement of a dependent row with its b
     std::uint32_t inconsistent_row = 0;
     std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia
-    std::uint32_t row = 0;              // for unreachable: the servo row
+    std::uint32_t row = 0;              // for unreachable: the servo row; for needs_pivoting: the row, if it is not a column
 };
 
 // Numbers of one evaluation, all memory allocated once. T: double, std::complex<double>, boost::multiprecision numbers.

@@ -17,6 +17,11 @@ T not_a_number() {
     return T(std::numeric_limits<Real<T>>::quiet_NaN());
 }
 
+// what the pivoted solve of a sparse one takes: at once, and at most
+constexpr std::size_t k_dense_at_once = 20'000, k_most_dense = 1'000'000;
+
+std::size_t dense_entries(const SolveBlock& block) { return block.rows * (block.size + block.rows); }
+
 }  // namespace
 
 template <class T>
@@ -28,11 +33,17 @@ Workspace<T>::Workspace(const Program& program)
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
     if constexpr (std::is_same_v<T, double>)
-        if (program.native) scratch_.resize(program.native->scratch);
+        if (program.native) {
+            scratch_.resize(program.native->scratch);
+            whole_ = program.native->whole;
+        }
     for (const SolveBlock& block : program.solves) {
         const bool realised = block.kind == SolveKind::realised, linear = block.kind == SolveKind::linear;
         const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
-        solvers_.push_back(dense || realised || linear ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
+        const bool sparse = std::is_same_v<T, double> && block.sparse;
+        const bool later = sparse && dense_entries(block) > k_dense_at_once;
+        solvers_.push_back(dense || realised || linear || later ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
+        sparse_solvers_.push_back(sparse ? std::make_unique<SparseSolver>(block) : nullptr);
         dense_solvers_.push_back(dense ? std::make_unique<DenseSolver<Real<T>>>(block) : nullptr);
         realised_solvers_.push_back(realised ? std::make_unique<RealisedSolver<T>>(block) : nullptr);
         linear_solvers_.push_back(linear ? std::make_unique<LinearSolver<T>>(block) : nullptr);
@@ -55,11 +66,21 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
         return report;
     }
     if (linear_solvers_[block]) return linear_solvers_[block]->solve(slots_.data());
+    if constexpr (std::is_same_v<T, double>)
+        if (const SolveBlock& b = program_->solves[block]; !b.closed.empty() && !rank_limited_)
+            if (take_closed_form(b, slots_.data())) return report_of_closed_form(b, slots_.data());
     if constexpr (!IsComplex<T>::value)
         if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     if constexpr (std::is_same_v<T, double>)
-        if (const SolveBlock& b = program_->solves[block]; !b.closed.empty() && !rank_limited_)
-            if (SolveReport report; take_closed_form(b, slots_.data(), report)) return report;
+        if (SparseSolver* const sparse = sparse_solvers_[block].get()) {
+            const SolveBlock& b = program_->solves[block];
+            SolveReport report;
+            if (sparse->solve(slots_.data(), report, dense_entries(b) > k_most_dense)) return report;
+            if (!solvers_[block]) {
+                solvers_[block] = std::make_unique<ConstrainedSolver<T>>(b);
+                if (block + 1 == solvers_.size()) solvers_[block]->limit_rank(most_rank_);
+            }
+        }
     return solvers_[block]->solve(slots_.data());
 }
 
@@ -161,7 +182,21 @@ EvalReport Workspace<T>::execute(bool poison, bool interpret) {
 }
 
 template <class T>
+EvalReport Workspace<T>::whole_report() const {
+    EvalReport report;
+    if constexpr (std::is_same_v<T, double>)
+        for (const SolveBlock& block : program_->solves) {
+            const SolveReport solve = report_of_closed_form(block, slots_.data());
+            report.rank = solve.rank;
+            report.weakest_row = solve.weakest_row;
+            report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
+        }
+    return report;
+}
+
+template <class T>
 EvalReport Workspace<T>::run() {
+    if (run_whole(slots_.data() + program_->stream_begin, outputs_.data())) return whole_report();
     return execute(false, false);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tape/constrained_solve.hpp"
@@ -13,6 +14,7 @@
 #include "tape/program.hpp"
 #include "tape/realised_solve.hpp"
 #include "tape/scalars.hpp"
+#include "tape/sparse_solve.hpp"
 
 namespace appell {
 
@@ -25,6 +27,16 @@ public:
     [[nodiscard]] std::span<T> inputs() { return {slots_.data(), program_->inputs}; }
 
     EvalReport run();
+    // The whole of a small program by one piece of native code: the streamed inputs are read where they are, the outputs go where
+    // they are wanted, and nothing is left of it in outputs(). False: nothing is known, and run() is to be called.
+    [[nodiscard]] bool run_whole(const T* stream, T* outputs) {
+        if constexpr (std::is_same_v<T, double>)
+            return whole_ != nullptr && whole_(slots_.data(), scratch_.data(), stream, outputs) != 0;
+        else
+            return false;
+    }
+    // of the last run_whole that was true
+    [[nodiscard]] EvalReport whole_report() const;
     // the same by the interpreter, whether or not there is native code: the reference
     EvalReport run_interpreted();
     // likewise, with the temporaries made NaN before every segment: for tests of the slot sharing
@@ -33,6 +45,9 @@ public:
     // of the last solve: see ConstrainedSolver
     void limit_rank(std::size_t rank) {
         rank_limited_ = true;
+        whole_ = nullptr;
+        most_rank_ = rank;
+        if (!sparse_solvers_.empty() && sparse_solvers_.back()) sparse_solvers_.back()->limit_rank(rank);
         if (!solvers_.empty() && solvers_.back()) solvers_.back()->limit_rank(rank);
         if (!dense_solvers_.empty() && dense_solvers_.back()) dense_solvers_.back()->limit_rank(rank);
     }
@@ -44,13 +59,20 @@ public:
     }
     [[nodiscard]] std::span<const T> output(std::string_view name) const { return output(program_->output(name)); }
 
-    // the rows of A that a solve of kind `multipliers` worked with (ConstrainedSolver::rows, directions); empty for the other
-    // kinds
+    // The rows of A that a solve of kind `multipliers` worked with (ConstrainedSolver::rows, directions; SparseSolver::rows,
+    // which has no directions); empty for the other kinds.
     [[nodiscard]] std::span<const T> rows(std::size_t solve) const {
+        if constexpr (std::is_same_v<T, double>)
+            if (sparse_solvers_[solve]) return sparse_solvers_[solve]->rows(slots_.data());
         return solvers_[solve] ? solvers_[solve]->rows() : std::span<const T>{};
     }
     [[nodiscard]] std::span<const Real<T>> directions(std::size_t solve) const {
         return solvers_[solve] ? solvers_[solve]->directions() : std::span<const Real<T>>{};
+    }
+
+    // of a sparse solve; null otherwise
+    [[nodiscard]] SparseSolver* sparse(std::size_t solve) const {
+        return sparse_solvers_.empty() ? nullptr : sparse_solvers_[solve].get();
     }
 
     [[nodiscard]] const Program& program() const { return *program_; }
@@ -67,6 +89,7 @@ private:
     std::vector<T> arguments_;   // of one opaque call
     std::vector<T> scratch_;     // of native code
     bool rank_limited_ = false;  // a closed form knows no rank but the full one
+    NativeCode::Whole whole_ = nullptr;
     SolveReport solve(std::size_t segment, bool interpret);
 
     // by solve block, one of the four: the kind of the block decides. Complex numbers take the first road for the dense kinds.
@@ -74,6 +97,9 @@ private:
     std::vector<std::unique_ptr<DenseSolver<Real<T>>>> dense_solvers_;
     std::vector<std::unique_ptr<RealisedSolver<T>>> realised_solvers_;
     std::vector<std::unique_ptr<LinearSolver<T>>> linear_solvers_;
+    // beside the first, which is then made when it is needed, unless it is small or can not be afforded
+    std::vector<std::unique_ptr<SparseSolver>> sparse_solvers_;
+    std::size_t most_rank_ = static_cast<std::size_t>(-1);
 };
 
 extern template class Workspace<double>;

@@ -211,6 +211,11 @@ const std::set<Code> k_elsewhere{
     Code::N0822,  // check: tests/truth/gallery_claims_test.cpp
     Code::E0824,  // resuming: tests/cross/resumed_run_test.cpp
     Code::E0826,  // sweeping: tests/cross/ensemble_test.cpp
+    Code::E0871,  // plotting: tests/cli/plot_test.cpp
+    Code::E0872,  // likewise
+    Code::E0873,  // likewise
+    Code::E0874,  // likewise
+    Code::W0875,  // likewise
     Code::N0844   // beside E0808: LinearRowsAreNamedWhereAProductLosesItsRank below
 };
 

@@ -47,6 +47,20 @@ TEST(Switching, ABouncingBallMeetsItsSeries) {
     EXPECT_NEAR(tops[1], 2.25, 1e-11);
 }
 
+// a lift-off that begins with a gap that grows by its third power is within what their first steps err by
+TEST(Switching, EveryIntegratorPassesTheRegimesOfTheIncline) {
+    std::vector<double> instants;
+    for (const char* integrator : {"dop853", "cvode", "adams", "arkode", "ida"}) {
+        RunOptions options;
+        options.integrator = integrator;
+        const TextRun r = run_text(gallery_text("vibrating_incline_regimes"), options);
+        const std::vector<double> found = times_of(r.run, "impact on plane");
+        if (instants.empty()) instants = found;
+        ASSERT_EQ(found.size(), instants.size()) << integrator;
+        for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], instants[i], 1e-5) << integrator;
+    }
+}
+
 TEST(Switching, RowsAtEventsShowBothSidesOfAJump) {
     RunOptions options;
     options.until = 1.9;

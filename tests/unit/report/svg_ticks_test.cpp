@@ -160,5 +160,24 @@ TEST(SvgTicks, MisuseIsRefused) {
     EXPECT_TRUE(can_be_shown(-1e299));
 }
 
+TEST(LogTicks, DecadesWhereTheyAreManyRoundValuesWhereTheyAreFew) {
+    const Ticks decades = make_log_ticks({0, 4}, 6);
+    EXPECT_EQ(decades.labels, (std::vector<std::string>{"1", "10", "100", "1000", "10⁴"}));
+    EXPECT_EQ(decades.major, (std::vector<double>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(decades.minor.size(), 32u);
+    const Ticks many = make_log_ticks({-12.3, 0.2}, 4);
+    ASSERT_GE(many.major.size(), 2u);
+    ASSERT_LE(many.major.size(), 5u);
+    for (std::size_t i = 1; i < many.major.size(); ++i)
+        EXPECT_EQ(many.major[i] - many.major[i - 1], many.major[1] - many.major[0]);
+    const Ticks few = make_log_ticks({0, 1}, 8);
+    EXPECT_EQ(few.labels, (std::vector<std::string>{"1", "2", "5", "10"}));
+    EXPECT_DOUBLE_EQ(few.major[1], std::log10(2));
+    // within a decade as on a linear axis, at the logarithms
+    const Ticks part = make_log_ticks({std::log10(0.3), std::log10(0.6)}, 5);
+    EXPECT_EQ(part.labels.front(), "0.3");
+    EXPECT_DOUBLE_EQ(part.major.front(), std::log10(0.3));
+}
+
 }  // namespace
 }  // namespace appell

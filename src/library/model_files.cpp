@@ -1,4 +1,4 @@
-#include "model_files.hpp"
+#include "library/model_files.hpp"
 
 #include <cerrno>
 #include <cstring>

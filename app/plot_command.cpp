@@ -1,0 +1,75 @@
+// `appell plot`: curves of a run that has been made, as a picture for a paper.
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "pipeline/plot_run.hpp"
+#include "report/files.hpp"
+#include "report/run_files.hpp"
+
+namespace appell {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Cairo's largest picture, a little rounded
+constexpr double k_most_pixels = 30000;
+
+void check_usage(const PlotCommand& command, const std::string& ending) {
+    if (command.out.empty()) throw UsageError("plot wants -o FILE: a name that ends in .svg, .pdf or .png");
+    if (ending != ".svg" && ending != ".pdf" && ending != ".png")
+        throw UsageError(fmt::format("-o {}: the name must end in .svg, .pdf or .png{}", command.out,
+                                     ending.empty() ? "" : fmt::format(", not in {}", ending)));
+    if (ending == ".png" && std::max(command.width, command.height) / 25.4 * command.dpi > k_most_pixels)
+        throw UsageError(fmt::format("{} mm at {} dots per inch are too many pixels: at most {} along an edge",
+                                     std::max(command.width, command.height), command.dpi, k_most_pixels));
+    if (command.request.from && command.request.to && !(*command.request.from < *command.request.to))
+        throw UsageError(
+            fmt::format("--from {} --to {}: a range of some length is needed", *command.request.from, *command.request.to));
+}
+
+}  // namespace
+
+int plot_command(const std::string& folder, PlotCommand command, const SharedOptions& shared) {
+    const std::string ending = std::filesystem::path(command.out).extension().string();
+    check_usage(command, ending);
+    command.request.log_x = command.log.find('x') != std::string::npos;
+    command.request.log_y = command.log.find('y') != std::string::npos;
+    Derivation told;  // diagnostics and the texts they quote
+    const Result<RecordedRun> run = read_recorded_run(folder);
+    told.diagnostics.append(run.diagnostics);
+    if (!run.ok()) return finish(told, shared, false);
+    PlotOfRun plot = plot_of_run(*run, command.request);
+    told.diagnostics.append(plot.diagnostics);
+    told.sources = plot.sources;
+    if (!plot.spec) return finish(told, shared, false);
+    plot.spec->title = command.title;
+    plot.spec->width = command.width * k_pixels_per_millimetre;
+    plot.spec->height = command.height * k_pixels_per_millimetre;
+    const Figure figure = draw_plot(*plot.spec);
+    const Diagnostics writing = write_file(command.out, ending == ".svg"   ? figure_svg(figure)
+                                                        : ending == ".pdf" ? figure_pdf(figure)
+                                                                           : figure_png(figure, command.dpi));
+    told.diagnostics.append(writing);
+    if (writing.has_errors()) return finish(told, shared, false);
+    if (shared.json) {
+        Json curves = Json::array();
+        for (const Curve& curve : plot.spec->curves) curves.push_back({{"label", curve.label}, {"points", curve.x.size()}});
+        fmt::print("{}\n", Json{{"schema", 1},
+                                {"file", command.out},
+                                {"curves", curves},
+                                {"diagnostics", Json::parse(diagnostics_json(told.diagnostics, told.sources))}}
+                               .dump(2));
+    } else {
+        fmt::print("{}\n", command.out);
+    }
+    return finish(told, shared, true);
+}
+
+}  // namespace appell

@@ -1,0 +1,342 @@
+// Our side of every comparison (bench/run, bench/worker.hpp):  bench_appell_worker TASK [ARGUMENTS]
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <span>
+#include <stdexcept>
+
+#include "jit/native_code.hpp"
+#include "models.hpp"
+#include "pipeline/ensemble.hpp"
+#include "pipeline/linearize.hpp"
+#include "pipeline/lower_motion.hpp"
+#include "pipeline/pipeline.hpp"
+#include "sim/make_integrator.hpp"
+#include "sim/motion_rate.hpp"
+#include "sim/reduction.hpp"
+#include "sim/simulate.hpp"
+#include "worker.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* counted(std::size_t size) {
+    ++allocations;
+    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+    throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+namespace {
+
+using namespace appell;
+using bench::Batches;
+using bench::Counts;
+using bench::keep;
+using bench::Measurement;
+using bench::processor_time;
+using bench::serve;
+
+std::string read(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("no file " + path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// NAME or NAME:SIZE, or the path of a model file
+std::string text_of(const std::string& model) {
+    const std::size_t colon = model.find(':');
+    const std::string name = model.substr(0, colon);
+    const int n = colon == std::string::npos ? 0 : std::atoi(model.c_str() + colon + 1);
+    if (name == "pucks") return bench::pucks();
+    if (name == "appell_hamel") return bench::appell_hamel();
+    if (name == "pendulum") return bench::pendulum(n);
+    if (name == "cart") return bench::cart(n);
+    if (name == "planar_bodies") return bench::bodies(n, false);
+    if (name == "spatial_bodies") return bench::bodies(n, true);
+    if (name == "equal_speeds") return bench::points(n, false);
+    if (name == "perpendicular") return bench::points(n, true);
+    return read(model);
+}
+
+ModelText model_text(const std::string& text) {
+    return {"bench.appell", text, [](const std::string&) { return std::nullopt; }, {}};
+}
+
+Derivation derived(const std::string& text) {
+    Derivation out = derive(model_text(text));
+    if (!out.ok()) throw std::runtime_error(render(out.diagnostics, out.sources));
+    return out;
+}
+
+// peak resident memory of this process so far, in bytes
+double peak_memory() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr) * 1024;
+    return 0;
+}
+
+// ---------------------------------------------------------------- evaluation and steps
+
+// The motion of a model. Peers integrate no works, so that by default the rate has no powers of the energy ledger either.
+struct Ours {
+    Ours(const std::string& text, Formulation formulation, bool ledger = false) : derivation(derived(text)) {
+        LowerMotionOptions options;
+        options.for_run = true;
+        options.formulation = formulation;
+        Result<LoweredMotion> found = lower_motion(*derivation.dynamics, options);
+        if (!found.ok()) throw std::runtime_error(render(found.diagnostics, derivation.sources));
+        lowered = std::move(*found);
+        if (ledger || motion().works.empty()) return;
+        Graph& g = derivation.dynamics->graph();
+        std::vector<NodeId> ud;
+        for (const Speed& s : derivation.model->speeds) ud.push_back(g.symbol_node(s.rate));
+        const auto rates = derivation.dynamics->kinematics->coordinate_rates();
+        motion().rate =
+            lower_program(g, {lowered.inputs, lowered.equations, {{"qd", {rates.begin(), rates.end()}}, {"ud", std::move(ud)}}});
+        motion().rate.stream_begin = 1;
+        motion().rate.stream_end = static_cast<Slot>(1 + motion().states());
+        add_native_code(motion().rate);
+        motion().works.clear();
+    }
+
+    Motion& motion() { return lowered.motion; }
+    [[nodiscard]] Counts counts() const {
+        const Program& rate = lowered.motion.rate;
+        return {{"nodes", static_cast<double>(lowered.nodes)},
+                {"instructions", static_cast<double>(rate.instructions.size())},
+                {"bytes of code", rate.native ? static_cast<double>(rate.native->bytes) : 0}};
+    }
+
+    Derivation derivation;
+    LoweredMotion lowered;
+};
+
+Formulation formulation_named(const std::string& name) {
+    const std::optional<Formulation> found = find_formulation(name);
+    if (!found) throw std::runtime_error("no formulation " + name);
+    return *found;
+}
+
+// u' last, as the peers give it
+int evaluate(const std::string& model, const std::string& formulation) {
+    Ours ours(text_of(model), formulation_named(formulation));
+    const Motion& motion = ours.motion();
+    MotionRate rate(motion);
+    std::vector<double> x = ours.lowered.x0, xd(motion.carried());
+    x.resize(motion.carried());
+    const std::size_t changed = motion.coordinates;
+    const double u = x[changed];
+    if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate at the start of " + model);
+    const std::vector<double> values = xd;
+    Batches batches;
+    Counts counts = ours.counts();
+    const std::size_t before = allocations;
+    for (int i = 0; i < 1000; ++i) (void)rate.rate(0, x, xd);
+    counts.emplace_back("allocations", static_cast<double>(allocations - before));
+    counts.emplace_back("memory", peak_memory());
+    return serve(counts, [&] {
+        const double seconds = batches.seconds([&](long i) {
+            x[changed] = u + 1e-12 * static_cast<double>(i & 1023);
+            if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate of " + model);
+            keep(xd.data());
+        });
+        return Measurement{seconds, values};
+    });
+}
+
+// accepted steps of dopri5 from the start to the end of the model's run, again and again
+int step(const std::string& model, const std::string& formulation, double tolerance, double t_end, bool ledger) {
+    Ours ours(text_of(model), formulation_named(formulation), ledger);
+    const Motion& motion = ours.motion();
+    MotionRate rate(motion);
+    const IntegratorOptions options{tolerance, tolerance};
+    std::unique_ptr<Integrator> integrator;
+    if (motion.reduction)
+        integrator = std::make_unique<ReducedIntegrator>(motion, rate, IntegratorKind::dopri5, options);
+    else
+        integrator = make_integrator(IntegratorKind::dopri5, rate, options);
+    std::vector<double> x = ours.lowered.x0;
+    x.resize(motion.carried());
+    std::size_t steps = 0;
+    const auto run = [&] {
+        if (integrator->start(0, x, t_end) != StepStatus::ok) throw std::runtime_error("no start of " + model);
+        while (!integrator->at_end()) {
+            if (integrator->step() != StepStatus::ok) throw std::runtime_error("no step of " + model);
+            ++steps;
+        }
+    };
+    run();
+    Counts counts = ours.counts();
+    const std::size_t steps_before = steps, before = allocations;
+    const std::size_t evaluations_before = integrator->statistics().evaluations;
+    run();
+    const auto in_run = static_cast<double>(steps - steps_before);
+    counts.emplace_back("steps", in_run);
+    counts.emplace_back("allocations per step", static_cast<double>(allocations - before) / in_run);
+    counts.emplace_back("evaluations per step",
+                        static_cast<double>(integrator->statistics().evaluations - evaluations_before) / in_run);
+    const auto end = integrator->x();
+    const std::vector<double> values(end.begin(), end.begin() + static_cast<std::ptrdiff_t>(motion.states()));
+    Batches batches;
+    return serve(counts, [&] {
+        const double of_run = batches.seconds([&](long) { run(); });
+        return Measurement{of_run / in_run, values};
+    });
+}
+
+// ---------------------------------------------------------------- derivation
+
+int derive_task(const std::string& model) {
+    const std::string text = text_of(model);
+    std::size_t nodes = 0;
+    {
+        const Derivation once = derived(text);
+        nodes = once.dynamics->graph().size();
+    }
+    Batches batches;
+    return serve({{"nodes", static_cast<double>(nodes)}, {"memory", peak_memory()}}, [&] {
+        return Measurement{batches.seconds([&](long) {
+            const Derivation derivation = derived(text);
+            keep(&derivation);
+        })};
+    });
+}
+
+int linearize_task(const std::string& path) {
+    const std::string text = text_of(path);
+    const auto eigenvalues = [&] {
+        ModelText model = model_text(text);
+        model.options.set = {{"lean'", 0.0}, {"x'", 5.0}};
+        Derivation derivation = derive(model);
+        std::optional<Linearization> found = linearize(derivation, {});
+        if (!found) throw std::runtime_error(render(derivation.diagnostics, derivation.sources));
+        std::vector<double> real;
+        for (const Eigenvalue& e : found->system.spectrum.eigenvalues) real.push_back(e.value().real());
+        return real;
+    };
+    return serve({}, [&] {
+        const double start = processor_time();
+        std::vector<double> real = eigenvalues();
+        const double seconds = processor_time() - start;
+        // the four of lean and steer at 5 m/s; the others are zero
+        std::sort(real.begin(), real.end());
+        return Measurement{seconds, real};
+    });
+}
+
+// text to the first value of u'
+int first_evaluation(const std::string& model) {
+    const std::string text = text_of(model);
+    return serve({}, [&] {
+        const double start = processor_time();
+        Ours ours(text, Formulation::multipliers);
+        MotionRate rate(ours.motion());
+        std::vector<double> x = ours.lowered.x0, xd(ours.motion().carried());
+        x.resize(ours.motion().carried());
+        if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate");
+        return Measurement{(processor_time() - start), xd};
+    });
+}
+
+// parse, derive and compile everything that a run needs
+int prepare(const std::string& path) {
+    const std::string text = text_of(path);
+    Batches batches;
+    return serve({}, [&] {
+        return Measurement{batches.seconds([&](long) {
+            const Ours ours(text, Formulation::multipliers, true);
+            keep(&ours);
+        })};
+    });
+}
+
+// ---------------------------------------------------------------- runs
+
+// per simulated second; the value is the largest slip, in the measure of the peer: metres per second
+int roll(const std::string& path, double tolerance, double t_end) {
+    Ours ours(text_of(path), Formulation::multipliers, true);
+    SimulateOptions options;
+    options.t1 = t_end;
+    options.every = 0.01;
+    options.rtol = options.atol = tolerance;
+    SimulateSummary summary;
+    const auto run = [&] {
+        summary = simulate(ours.motion(), ours.lowered.x0, options, [](double, std::span<const double> row) { keep(row.data()); });
+        if (summary.reason != EndReason::finished) throw std::runtime_error("the run ended early");
+    };
+    run();
+    return serve({{"steps", static_cast<double>(summary.steps)},
+                  {"slip", summary.velocity_residual},
+                  {"evaluations per step", static_cast<double>(summary.evaluations) / static_cast<double>(summary.steps)}},
+                 [&] {
+                     const double start = processor_time();
+                     run();
+                     return Measurement{(processor_time() - start) / t_end};
+                 });
+}
+
+// members of a sweep, one thread: seconds of one member
+int members(const std::string& path, int count) {
+    SweepPlan plan;
+    plan.random = {{"u1", SweepDraw::Law::uniform, 0.5, 1.5}};
+    plan.samples = static_cast<std::size_t>(count);
+    RunOptions options;
+    options.until = 10.0;
+    options.every = 10.0;
+    Result<Ensemble> made = Ensemble::make(model_text(text_of(path)), options, plan);
+    if (!made.ok()) throw std::runtime_error("no ensemble");
+    Ensemble& ensemble = *made;
+    // how much of a member is reading its text, before anything is simulated
+    const double begin = processor_time();
+    for (std::size_t i = 0; i < ensemble.size(); ++i) keep(ensemble.prepare(i).values.data());
+    const double reading = (processor_time() - begin) / count;
+    return serve({{"members", static_cast<double>(ensemble.size())}, {"seconds of reading", reading}}, [&] {
+        std::vector<double> last;
+        const double start = processor_time();
+        for (std::size_t i = 0; i < ensemble.size(); ++i) last = ensemble.run(ensemble.prepare(i), {}).numbers;
+        return Measurement{(processor_time() - start) / count, last};
+    });
+}
+
+int work(std::span<const std::string> a) {
+    const std::string task = a.empty() ? "" : a[0];
+    const auto argument = [&](std::size_t i, const char* otherwise) { return i < a.size() ? a[i] : std::string(otherwise); };
+    const auto number = [&](std::size_t i, const char* otherwise) { return std::atof(argument(i, otherwise).c_str()); };
+    if (task == "evaluate") return evaluate(a[1], argument(2, "multipliers"));
+    if (task == "step")
+        return step(a[1], argument(2, "multipliers"), number(3, "1e-8"), number(4, "10"), argument(5, "") == "ledger");
+    if (task == "derive") return derive_task(a[1]);
+    if (task == "linearize") return linearize_task(a[1]);
+    if (task == "first_evaluation") return first_evaluation(a[1]);
+    if (task == "prepare") return prepare(a[1]);
+    if (task == "roll") return roll(a[1], number(2, "1e-8"), number(3, "10"));
+    if (task == "members") return members(a[1], static_cast<int>(number(2, "100")));
+    throw std::runtime_error("no task " + task);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    try {
+        return work(arguments);
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "bench_appell_worker: %s\n", problem.what());
+        return 1;
+    }
+}

@@ -1,0 +1,55 @@
+// Systems of many points: everything that is made for a run, counted, grows like the number of points.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "pipeline/lower_motion.hpp"
+#include "pipeline/pipeline.hpp"
+#include "tape/sparse_elimination.hpp"
+
+namespace appell {
+namespace {
+
+struct Counts {
+    std::size_t nodes = 0, instructions = 0, entries = 0, operations = 0;
+};
+
+Counts counts(const std::string& constraint, std::size_t n) {
+    const std::string text = fmt::format(
+        "system growth\nsize n = {}\nfor i in 1..n\n  param M[i] = 1 + 0.5*cos(i)\n  coord x[i] = 2*i, y[i] = 0, z[i] = 0\n"
+        "  start x[i]' = 1.5*cos(0.3*i), y[i]' = 1.5*sin(0.3*i)*cos(i), z[i]' = 1.5*sin(0.3*i)*sin(i)\n"
+        "  particle P[i] mass M[i] at O + x[i]*N.x + y[i]*N.y + z[i]*N.z\n  force on P[i] = cos(i)*N.x\nend\n"
+        "for i in 1..n-1\n  constraint c[i]: {}\nend\nrun for 1 s\n",
+        n, constraint);
+    const Derivation d = derive({"growth.appell", text, [](const std::string&) { return std::nullopt; }, {}});
+    EXPECT_TRUE(d.ok()) << render(d.diagnostics, d.sources);
+    const Result<LoweredMotion> lowered = lower_motion(*d.dynamics, {.for_run = true});
+    EXPECT_TRUE(lowered.ok()) << render(lowered.diagnostics, d.sources);
+    if (!lowered.ok()) return {};
+    Counts out{lowered->nodes, lowered->instructions, 0, 0};
+    for (const Program* program : {&lowered->motion.rate, &lowered->motion.velocity, &lowered->motion.observe}) {
+        EXPECT_TRUE(program->solves.back().sparse) << n;
+        out.entries += program->solves.back().sparse->entry_column.size();
+        out.operations += program->solves.back().sparse->operations();
+    }
+    return out;
+}
+
+class Growth : public testing::TestWithParam<const char*> {};
+
+TEST_P(Growth, IsThatOfThePoints) {
+    const Counts some = counts(GetParam(), 100), more = counts(GetParam(), 400);
+    // four times as many points: what does not grow with them may only lower the ratio
+    EXPECT_LE(static_cast<double>(more.nodes), 4.05 * static_cast<double>(some.nodes));
+    EXPECT_LE(static_cast<double>(more.instructions), 4.05 * static_cast<double>(some.instructions));
+    EXPECT_LE(static_cast<double>(more.entries), 4.05 * static_cast<double>(some.entries));
+    EXPECT_LE(static_cast<double>(more.operations), 4.05 * static_cast<double>(some.operations));
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Growth,
+                         testing::Values("dot(vel(P[i]), vel(P[i])) = dot(vel(P[i+1]), vel(P[i+1]))",
+                                         "dot(vel(P[1]), vel(P[1])) = dot(vel(P[i+1]), vel(P[i+1]))",
+                                         "dot(vel(P[i]), vel(P[i+1])) = dot(vel(P[i]), vel(P[i]))"));
+
+}  // namespace
+}  // namespace appell

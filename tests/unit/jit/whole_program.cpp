@@ -1,0 +1,186 @@
+// Small programs in one piece of native code: the numbers are the interpreter's to the last bit, where the piece says that it has
+// them, and it says so only where pivots are good and everything is finite.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "expr/differentiate.hpp"
+#include "jit/native_code.hpp"
+#include "support/random_expr.hpp"
+#include "tape/closed_solve.hpp"
+#include "tape/workspace.hpp"
+
+namespace appell {
+namespace {
+
+using test::RandomExpr;
+
+#if defined(__x86_64__) && defined(__unix__)
+constexpr bool k_made_here = true;
+#else
+constexpr bool k_made_here = false;
+#endif
+
+bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+// a program with a solve of some kind between random expressions; the second input on are streamed
+struct Random {
+    Graph g;
+    RandomExpr random;
+    Program program;
+    std::vector<SymbolId> inputs;
+
+    Random(std::uint64_t seed, SolveKind kind, bool lambda_is_read) : random(g, seed, {.symbols = 6}) {
+        inputs = random.symbols();
+        ConstrainedSolve solve;
+        solve.kind = kind;
+        const std::uint32_t n = 3 + seed % 3, m = 1 + seed % 2;
+        solve.M.rows = solve.M.columns = solve.A.columns = n;
+        solve.A.rows = m;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            const NodeId off = g.make(Op::Sin, random.next(8));
+            if (i > 0) solve.M.entries.push_back({i, i - 1, off});
+            solve.M.entries.push_back({i, i, g.add(g.constant(4), g.make(Op::Cos, random.next(8)))});
+            solve.f.push_back(random.next(12));
+            solve.x.push_back(g.add_symbol("a" + std::to_string(i), SymbolKind::other));
+            if (i >= m) solve.independent.push_back(i);
+        }
+        for (std::uint32_t i = 0; i < m; ++i) {
+            for (std::uint32_t j = 0; j < n; ++j)
+                if (j >= i || seed % 3 == 0) solve.A.entries.push_back({i, j, random.next(6)});
+            solve.b.push_back(random.next(10));
+            solve.lambda.push_back(g.add_symbol("l" + std::to_string(i), SymbolKind::other));
+        }
+        add_closed_form(g, solve);
+        std::vector<NodeId> roots;
+        for (const SymbolId s : solve.x) {
+            random.add(s);
+            roots.push_back(g.symbol_node(s));
+        }
+        if (lambda_is_read) roots.push_back(g.symbol_node(solve.lambda[0]));
+        for (const SymbolId s : inputs) roots.push_back(g.symbol_node(s));
+        for (int i = 0; i < 3; ++i) roots.push_back(random.next(25));
+        program = lower_program(g, {inputs, {solve}, {{"values", roots}}});
+        program.stream_begin = 1;
+        program.stream_end = static_cast<Slot>(inputs.size());
+        add_native_code(program);
+        has_closed_form = !solve.closed.empty();
+    }
+    [[nodiscard]] std::vector<double> values() {
+        const std::vector<double> all = random.values();
+        std::vector<double> out;
+        for (const SymbolId s : inputs) out.push_back(all[s.index()]);
+        return out;
+    }
+    bool has_closed_form = false;
+};
+
+TEST(WholeProgram, IsTheInterpretersToTheLastBit) {
+    std::size_t served = 0, refused = 0;
+    for (const SolveKind kind : {SolveKind::multipliers, SolveKind::minimal, SolveKind::nonminimal})
+        for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+            Random r(seed, kind, seed % 2 == 0);
+            ASSERT_TRUE(r.has_closed_form);
+            if (!k_made_here) continue;
+            ASSERT_NE(r.program.native->whole, nullptr);
+            for (int k = 0; k < 4; ++k) {
+                const std::vector<double> inputs = r.values();
+                Workspace<double> whole(r.program), reference(r.program);
+                std::copy(inputs.begin(), inputs.end(), reference.inputs().begin());
+                const EvalReport expected = reference.run_interpreted();
+                // streamed inputs come from elsewhere: what is in their slots must not be read
+                std::fill(whole.inputs().begin(), whole.inputs().end(), std::nan(""));
+                whole.inputs()[0] = inputs[0];
+                std::vector<double> out(reference.outputs().size(), -1);
+                if (!whole.run_whole(inputs.data() + 1, out.data())) {
+                    ++refused;
+                    // then run() takes the other way, and is the interpreter's again
+                    std::copy(inputs.begin(), inputs.end(), whole.inputs().begin());
+                    EXPECT_EQ(whole.run().status, expected.status);
+                    for (std::size_t i = 0; i < out.size(); ++i)
+                        EXPECT_TRUE(same(whole.outputs()[i], reference.outputs()[i]) || std::isnan(reference.outputs()[i]));
+                    continue;
+                }
+                ++served;
+                EXPECT_EQ(expected.status, EvalStatus::ok);
+                for (std::size_t i = 0; i < out.size(); ++i)
+                    EXPECT_TRUE(same(out[i], reference.outputs()[i])) << "seed " << seed << ", output " << i;
+                const EvalReport report = whole.whole_report();
+                EXPECT_EQ(report.rank, expected.rank);
+                EXPECT_TRUE(same(report.smallest_pivot, expected.smallest_pivot));
+                EXPECT_EQ(report.weakest_row, expected.weakest_row);
+            }
+        }
+    if (!k_made_here) return;
+    // both happen, and mostly it serves
+    EXPECT_GT(served, 600u);
+    EXPECT_GT(refused, 20u);
+}
+
+// a pivot that vanishes, a result that overflows, and numbers that are none
+TEST(WholeProgram, RefusesWhatNeedsCare) {
+    if (!k_made_here) GTEST_SKIP() << "no native code here";
+    Graph g;
+    std::vector<SymbolId> inputs;
+    const auto input = [&](const char* name) {
+        inputs.push_back(g.add_symbol(name, SymbolKind::other));
+        return g.symbol_node(inputs.back());
+    };
+    const NodeId m = input("m"), a = input("a"), f = input("f");
+    ConstrainedSolve solve;
+    solve.M = {2, 2, {{0, 0, m}, {1, 1, g.add(m, g.constant(1))}}};
+    solve.A = {1, 2, {{0, 0, a}, {0, 1, g.mul(a, a)}}};
+    solve.f = {f, g.mul(f, f)};
+    solve.b = {g.constant(0)};
+    solve.x = {g.add_symbol("x", SymbolKind::other), g.add_symbol("y", SymbolKind::other)};
+    solve.lambda = {g.add_symbol("l", SymbolKind::other)};
+    add_closed_form(g, solve);
+    Program program = lower_program(g, {inputs, {solve}, {{"x", {g.symbol_node(solve.x[0])}}}});
+    program.stream_begin = 1;
+    program.stream_end = 3;
+    add_native_code(program);
+    ASSERT_NE(program.native->whole, nullptr);
+    Workspace<double> w(program);
+    const auto served = [&](double mass, double row, double force) {
+        const double stream[] = {row, force};
+        double out = 0;
+        w.inputs()[0] = mass;
+        return w.run_whole(stream, &out);
+    };
+    EXPECT_TRUE(served(1, 1, 1));
+    EXPECT_FALSE(served(0, 1, 1));    // no mass
+    EXPECT_FALSE(served(-1, 1, 1));   // less than none
+    EXPECT_FALSE(served(1, 0, 1));    // no row
+    EXPECT_FALSE(served(1, 1, 1e200));  // the square of the force is no number any more
+    EXPECT_FALSE(served(1, std::nan(""), 1));
+    EXPECT_FALSE(served(std::nan(""), 1, 1));
+    EXPECT_FALSE(served(std::numeric_limits<double>::infinity(), 1, 1));
+    // rows whose rank was limited are the solver's
+    w.limit_rank(1);
+    EXPECT_FALSE(served(1, 1, 1));
+}
+
+// Sine and cosine of one angle are taken together. That both are what each is alone is no promise of the C library, so that it is
+// looked at: over small, large and special angles.
+TEST(WholeProgram, SinesAndCosinesTogether) {
+    Graph g;
+    const SymbolId x = g.add_symbol("x", SymbolKind::other);
+    const NodeId s = g.make(Op::Sin, g.symbol_node(x)), c = g.make(Op::Cos, g.symbol_node(x));
+    Program program = lower_program(g, {{x}, {}, {{"values", {s, c, g.mul(s, c)}}}});
+    program.stream_end = 1;
+    add_native_code(program);
+    Workspace<double> w(program);
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> exponent(-30, 30), mantissa(-1, 1);
+    for (int k = 0; k < 1'000'000; ++k) {
+        const double angle = mantissa(random) * (k % 2 == 0 ? 10 : std::exp2(exponent(random)));
+        w.inputs()[0] = angle;
+        (void)w.run();
+        ASSERT_TRUE(same(w.outputs()[0], std::sin(angle)) && same(w.outputs()[1], std::cos(angle))) << angle;
+    }
+}
+
+}  // namespace
+}  // namespace appell
