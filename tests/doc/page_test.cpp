@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -180,6 +181,9 @@ TEST(ShownOutput, IsComparedLineByLine) {
     EXPECT_EQ(missing_line("  two …e-15\n", said), "  two …e-15\n");
     EXPECT_EQ(missing_line("two 1.5e-16\n", said), "two 1.5e-16\n");
     EXPECT_EQ(missing_line("three…\n", said), "three…\n");
+    EXPECT_EQ(missing_line("  two ~1e-15\n", said), "");
+    EXPECT_EQ(missing_line("  two ~1e-14\n", said), "  two ~1e-14\n");
+    EXPECT_EQ(missing_line("(*) ~2 …\n", "(*) 1.5 N\n"), "");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <sstream>
 
 namespace appell::doc {
@@ -143,25 +144,35 @@ std::string without_end_blanks(std::string line) {
     return line;
 }
 
+// `…` is any text, `~1e-15` a number within a factor of 30 of that one
 bool same_line(const std::string& shown, const std::string& said) {
-    static const std::string any = "…";
-    std::vector<std::string> parts;
-    std::size_t from = 0;
-    for (std::size_t at = shown.find(any); at != std::string::npos; at = shown.find(any, from)) {
-        parts.push_back(shown.substr(from, at - from));
-        from = at + any.size();
+    static const std::string any = "…", special = R"(\^$.|?*+()[]{})";
+    static const std::regex number(R"(~([0-9.]+(?:e[-+]?[0-9]+)?))");
+    if (shown.find(any) == std::string::npos && shown.find('~') == std::string::npos) return shown == said;
+    std::string pattern;
+    std::vector<double> about;
+    for (std::size_t i = 0; i < shown.size();) {
+        std::smatch found;
+        const std::string rest = shown.substr(i);
+        if (rest.rfind(any, 0) == 0) {
+            pattern += ".+";
+            i += any.size();
+        } else if (std::regex_search(rest, found, number, std::regex_constants::match_continuous)) {
+            pattern += "([0-9.]+(?:e[-+]?[0-9]+)?)";
+            about.push_back(std::stod(found[1]));
+            i += found.length();
+        } else {
+            if (special.find(shown[i]) != std::string::npos) pattern += '\\';
+            pattern += shown[i++];
+        }
     }
-    parts.push_back(shown.substr(from));
-    if (parts.size() == 1) return shown == said;
-    if (said.rfind(parts.front(), 0) != 0) return false;
-    std::size_t place = parts.front().size();
-    for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
-        place = said.find(parts[i], place + 1);
-        if (place == std::string::npos) return false;
-        place += parts[i].size();
+    std::smatch got;
+    if (!std::regex_match(said, got, std::regex(pattern))) return false;
+    for (std::size_t k = 0; k < about.size(); ++k) {
+        const double value = std::stod(got[k + 1]);
+        if (value < about[k] / 30 || value > about[k] * 30) return false;
     }
-    const std::string& last = parts.back();
-    return said.size() > place + last.size() && said.compare(said.size() - last.size(), last.size(), last) == 0;
+    return true;
 }
 
 }  // namespace

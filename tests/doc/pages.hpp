@@ -44,7 +44,8 @@ struct Block {
 [[nodiscard]] std::string system_of(const std::string& model);
 
 // Whether what a page shows is what a command said. Lines of dots stand for any number of lines, and so do the beginning and the
-// end; inside a line `…` stands for any text. The first line that was not found, or nothing.
+// end; inside a line `…` stands for any text, and `~1e-15` for a number of that size (within a
+// factor of 30). The first line that was not found, or nothing.
 [[nodiscard]] std::string missing_line(const std::string& shown, const std::string& said);
 
 }  // namespace appell::doc
