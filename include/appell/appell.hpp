@@ -41,7 +41,7 @@ struct Message {
     std::string shown;                  // all of it as the program prints it, with the line and a caret
 };
 
-// what stands behind a code; empty for a code that does not exist
+// what stands behind a code, and what to do about it; empty for a code that does not exist
 [[nodiscard]] APPELL_API std::string explanation(std::string_view code);
 
 template <class T>

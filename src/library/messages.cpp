@@ -1,5 +1,7 @@
 #include "library/messages.hpp"
 
+#include "base/diagnostic_reference.hpp"
+
 namespace appell {
 
 std::vector<Message> messages_of(const Diagnostics& diagnostics, const SourceSet& sources, std::size_t first) {
@@ -29,7 +31,7 @@ std::vector<Message> messages_of(const Diagnostics& diagnostics, const SourceSet
 
 std::string explanation(std::string_view code) {
     const std::optional<Code> found = find_code(code);
-    return found ? std::string(info(*found).explanation) : std::string();
+    return found ? std::string(info(*found).explanation) + "\n\n" + std::string(remedy(*found)) : std::string();
 }
 
 }  // namespace appell

@@ -41,7 +41,7 @@ protected:
         fs::create_directory_symlink(APPELL_BINARY_DIR, folder_ / "build/release");
         fs::create_symlink(k_program, folder_ / "bin/appell");
         if (fs::exists("/usr/bin/python3")) fs::create_symlink("/usr/bin/python3", folder_ / "bin/python3");
-        fs::create_directory_symlink(k_root / "gallery", folder_ / "gallery");
+        fs::copy(k_root / "gallery", folder_ / "gallery", fs::copy_options::recursive);  // commands may change models
         std::ofstream(folder_ / "run") << "#!/bin/sh\nexec " << shell_word(k_program.string()) << " run \"$@\"\n";
         fs::permissions(folder_ / "run", fs::perms::owner_exec, fs::perm_options::add);
     }
