@@ -34,12 +34,15 @@ file(WRITE \"${CMAKE_BINARY_DIR}/appell.pc\" \"\${PC_TEXT}\")")
 install(FILES ${CMAKE_BINARY_DIR}/appell.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/gallery/ DESTINATION ${APPELL_GALLERY_FOLDER} FILES_MATCHING PATTERN "*.appell")
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+# laid out as in the source, so that links between pages lead somewhere
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/web/THIRD_PARTY.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 install(FILES ${CMAKE_SOURCE_DIR}/editors/appell.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME appell)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/editors/vscode DESTINATION ${CMAKE_INSTALL_DATADIR}/appell/editors)
+
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
 # `cpack -G DEB` in the build folder
 set(CPACK_PACKAGE_NAME appell)

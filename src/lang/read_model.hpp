@@ -16,8 +16,8 @@ namespace appell {
 
 struct ReadOptions {
     Limits limits;
-    std::map<std::string, double> set;  // overrides of parameters, sizes, inputs and start values (x, u, x'), in SI
-    std::vector<SourceFile> further;    // statements that are read after the model's own, as if they stood at its end
+    std::map<std::string, double> set;     // overrides of parameters, sizes, inputs and start values (x, u, x'), in SI
+    std::vector<SourceFile> further = {};  // statements that are read after the model's own, as if they stood at its end
 };
 
 // Given a path relative to the model's folder, the text of the file, or nothing when it can not be read. The path is relative,

@@ -157,7 +157,7 @@ struct Particle {
 struct BodyShape {
     enum class Kind { ball, cylinder, box };
     Kind kind = Kind::ball;
-    std::array<NodeId, 3> size;  // of a ball: radius; of a cylinder: radius, length; of a box: edges. The rest is invalid
+    std::array<NodeId, 3> size;  // of a ball: radius; of a cylinder: radius, length; of a box: edges. The rest is zero
     int axis = 2;                // of the body's frame: a cylinder's own
 };
 

@@ -123,13 +123,12 @@ private:
             quantity.unit = "J";
             return true;
         }
-        if (const auto unit = run_.units.find(name); unit != run_.units.end()) {
-            quantity.unit = unit->second;
-            return true;
-        }
-        quantity.unit_known = false;
-        return name.starts_with("residual(") || name.starts_with("force(") || name.starts_with("torque(") ||
-               name.starts_with("load(");
+        const bool force = *quantity.column >= run_.forces;
+        if (!force && !name.starts_with("residual(")) return false;
+        const auto unit = run_.units.find(name);
+        quantity.unit_known = force && unit != run_.units.end();
+        if (quantity.unit_known) quantity.unit = unit->second;
+        return true;
     }
 
     [[nodiscard]] ModelText text_with(std::string statements) const {

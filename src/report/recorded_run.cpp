@@ -125,8 +125,9 @@ Result<RecordedRun> read_recorded_run(const fs::path& folder) {
     }
     append_table(table, 0, run);
     if (run.columns.front() != "t" || run.rows() == 0) return refuse("trajectory.csv holds no rows", "run the model again");
+    run.forces = run.columns.size();
     if (fs::is_regular_file(forces, error)) {
-        const std::size_t before = run.columns.size();
+        const std::size_t before = run.forces;
         append_table(forces, 1, run);
         // the tables of two runs
         if (run.values.size() > before && run.values.back().size() != run.rows()) {

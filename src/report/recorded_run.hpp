@@ -19,6 +19,7 @@ struct RecordedRun {
     std::map<std::string, double> set;            // what was given in place of the model's own values
     bool damped = false;                          // by Baumgarte: accelerations are not those of the equations of motion
     std::vector<std::string> columns;             // t first
+    std::size_t forces = 0;                       // where those of forces.csv begin; the number of columns without any
     std::map<std::string, std::string> units;     // of columns that have one for certain
     std::vector<std::vector<double>> values;      // by column
 

@@ -29,6 +29,8 @@ constexpr double k_rows_follow = 1e-9;
 constexpr std::size_t k_stall_window = 20'000;
 // steps that are on average this short against the longest one, half of the trials rejected, follow a jump and not a motion
 constexpr double k_crawl = 1e-5;
+// a step that is on average this short against the time that is left leads nowhere
+constexpr double k_least_pace = 1e-9;
 // a partition whose share in the rows has come down to this is replaced while it still serves, if there is a better one
 constexpr double k_aging = 0.3;
 // changes of start values below this are round-off, not news
@@ -401,7 +403,7 @@ bool Stretch::stalled() {
     stall_t_ = integrator_.t();
     // a jump that is crossed again and again: every step is tried several times, and all are short
     if (rejected >= k_stall_window && advanced < k_stall_window * k_crawl * longest_step_) return true;
-    return advanced * static_cast<double>(options_.max_steps) < k_stall_window * std::abs(options_.t1 - integrator_.t());
+    return advanced < k_stall_window * k_least_pace * std::abs(options_.t1 - integrator_.t());
 }
 
 bool Stretch::matters(double t) const {

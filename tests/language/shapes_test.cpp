@@ -53,7 +53,7 @@ TEST(Shapes, BadOnesAreToldByName) {
     EXPECT_EQ(code("shape cone r"), Code::E0105);
     EXPECT_EQ(code("shape box (r, r)"), Code::E0105);
     EXPECT_EQ(code("shape disk r along w"), Code::E0105);
-    EXPECT_EQ(code("shape sphere m"), Code::E0301);
+    EXPECT_EQ(code("shape sphere m"), Code::E0303);
     EXPECT_EQ(code("shape sphere 0 m"), Code::E0406);
     EXPECT_EQ(code("shape sphere r shape sphere r"), Code::E0110);
 }
