@@ -277,7 +277,8 @@ int roll(const std::string& path, double tolerance, double t_end) {
     options.rtol = options.atol = tolerance;
     SimulateSummary summary;
     const auto run = [&] {
-        summary = simulate(ours.motion(), ours.lowered.x0, options, [](double, std::span<const double> row) { keep(row.data()); });
+        summary =
+            simulate(ours.motion(), ours.lowered.x0, options, [](double, std::span<const double> row) { keep(row.data()); });
         if (summary.reason != EndReason::finished) throw std::runtime_error("the run ended early");
     };
     run();
