@@ -45,7 +45,8 @@ inline std::string pendulum(int n) {
 inline std::string cart(int n) {
     std::string out = "system cart\nparam g = 9.81, m0 = 1\ninput F = 0\ncoord x = 0\n", before = "P0";
     for (int i = 1; i <= n; ++i)
-        out += fmt::format("param m{0} = {1}, l{0} = {2}\ncoord q{0} = {3}\nspeed u{0} = q{0}'\n", i, 1 + 0.01 * i, 1.0 / n, 0.1 * i);
+        out += fmt::format("param m{0} = {1}, l{0} = {2}\ncoord q{0} = {3}\nspeed u{0} = q{0}'\n", i, 1 + 0.01 * i, 1.0 / n,
+                           0.1 * i);
     out += "speed v = x'\nstart v = 0.2\n";
     for (int i = 1; i <= n; ++i) out += fmt::format("start u{} = {}\n", i, 0.3 - 0.01 * i);
     out += "particle P0 mass m0 at O + x*N.x\nforce on P0 = F*N.x\n";
@@ -64,8 +65,8 @@ inline std::string bodies(int n, bool spatial) {
     for (int i = 1; i <= n; ++i) {
         out += fmt::format("frame B{0} from {1} rotate q{0} about {2}\n", i, frame, spatial && i % 2 == 0 ? "x" : "y");
         frame = fmt::format("B{}", i);
-        out += fmt::format("point C{0} at {1} - 0.5*B{0}.z\nbody B{0} frame B{0} mass 1 center C{0} inertia (0.09, 0.09, 0.02)\n", i,
-                           joint);
+        out += fmt::format("point C{0} at {1} - 0.5*B{0}.z\nbody B{0} frame B{0} mass 1 center C{0} inertia (0.09, 0.09, 0.02)\n",
+                           i, joint);
         out += fmt::format("point J{0} at {1} - 1*B{0}.z\n", i, joint);
         joint = fmt::format("J{}", i);
     }
@@ -74,11 +75,11 @@ inline std::string bodies(int n, bool spatial) {
 
 // 002 examples 2 and 4, with neighbours joined: each speed equal to the next, or each velocity perpendicular to the next
 inline std::string points(int n, bool perpendicular) {
-    const std::string row = perpendicular ? "dot(vel(P[i]), vel(P[i+1])) = 0"
-                                          : "(dot(vel(P[i]), vel(P[i])) - dot(vel(P[i+1]), vel(P[i+1])))/2 = 0";
-    const std::string starts = perpendicular
-                                   ? "  start x[i]' = sqrt(0.8)*cos(acos(-0.25)*i), y[i]' = sqrt(0.8)*sin(acos(-0.25)*i), z[i]' = sqrt(0.2)\n"
-                                   : "  start x[i]' = sin(0.4*i)*cos(i), y[i]' = sin(0.4*i)*sin(i), z[i]' = cos(0.4*i)\n";
+    const std::string row =
+        perpendicular ? "dot(vel(P[i]), vel(P[i+1])) = 0" : "(dot(vel(P[i]), vel(P[i])) - dot(vel(P[i+1]), vel(P[i+1])))/2 = 0";
+    const std::string starts =
+        perpendicular ? "  start x[i]' = sqrt(0.8)*cos(acos(-0.25)*i), y[i]' = sqrt(0.8)*sin(acos(-0.25)*i), z[i]' = sqrt(0.2)\n"
+                      : "  start x[i]' = sin(0.4*i)*cos(i), y[i]' = sin(0.4*i)*sin(i), z[i]' = cos(0.4*i)\n";
     return fmt::format(
         "system points\nsize n = {}\nfor i in 1..n\n"
         "  param M[i] = 1 + 0.5*cos(i), Fx[i] = 0.3*cos(i), Fy[i] = 0.3*sin(i), Fz[i] = 0.2*cos(2*i)\n"

@@ -1,12 +1,12 @@
-// Kane's equations of the planar n-link pendulum on a cart, derived with GiNaC the way we do it: velocities, partial velocities by
-// differentiation, M from partial velocities, f from active forces and accelerations without u'.
+// Kane's equations of the planar n-link pendulum on a cart, derived with GiNaC the way we do it: velocities, partial velocities
+// by differentiation, M from partial velocities, f from active forces and accelerations without u'.
 //   ginac_chain N          GiNaC is under the GPL: this program is no part of the product.
 #include <ginac/ginac.h>
 
-#include <cstdlib>
 #include <cmath>
+#include <cstdlib>
 
-#include "../worker.hpp"
+#include "worker.hpp"
 
 namespace {
 

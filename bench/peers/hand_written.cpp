@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "../worker.hpp"
+#include "worker.hpp"
 
 namespace {
 
@@ -130,8 +130,16 @@ struct HamelReduced : HamelMinimal {
     static std::array<double, 10> whole(const std::array<double, size>& x) {
         const std::array<double, 7> p = Hamel{}.p;
         const double s = std::sin(x[0]), c = std::cos(x[0]);
-        return {x[0], x[1], x[2], x[3], 30 - p[1] * x[1], x[4], x[5], p[0] * x[5] * c - p[2] * x[4] * s,
-                p[0] * x[5] * s + p[2] * x[4] * c, -p[1] * x[5]};
+        return {x[0],
+                x[1],
+                x[2],
+                x[3],
+                30 - p[1] * x[1],
+                x[4],
+                x[5],
+                p[0] * x[5] * c - p[2] * x[4] * s,
+                p[0] * x[5] * s + p[2] * x[4] * c,
+                -p[1] * x[5]};
     }
     void operator()(const double* x, double* out) const {
         const double a = p[0], b = p[1], rho = p[2];
@@ -164,8 +172,7 @@ struct Pendulum {
         }
         for (std::size_t i = 0; i < N; ++i)
             for (std::size_t j = 0; j < N; ++j)
-                if (i != j)
-                    f[i] -= double(N - (i > j ? i : j)) * m * l * l * (s[i] * c[j] - c[i] * s[j]) * x[N + j] * x[N + j];
+                if (i != j) f[i] -= double(N - (i > j ? i : j)) * m * l * l * (s[i] * c[j] - c[i] * s[j]) * x[N + j] * x[N + j];
         for (std::size_t i = 0; i < N; ++i) {
             for (std::size_t j = 0; j < i; ++j) {
                 for (std::size_t k = 0; k < j; ++k) M[i][j] -= M[i][k] * M[j][k];
@@ -349,7 +356,8 @@ int work(const std::vector<std::string>& a) {
         if (system.substr(0, colon) == "perpendicular" && n > 1) return evaluate_points(n, true);
     }
     if (task == "step") {
-        const double tolerance = a.size() > 2 ? std::atof(a[2].c_str()) : 1e-8, t_end = a.size() > 3 ? std::atof(a[3].c_str()) : 10;
+        const double tolerance = a.size() > 2 ? std::atof(a[2].c_str()) : 1e-8,
+                     t_end = a.size() > 3 ? std::atof(a[3].c_str()) : 10;
         if (system == "pucks") return step<Pucks>(tolerance, t_end);
         if (system == "hamel_minimal") return step<HamelMinimal>(tolerance, t_end);
         if (system == "hamel_reduced") return step<HamelReduced>(tolerance, t_end);

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "../worker.hpp"
+#include "worker.hpp"
 
 int main(int argc, char** argv) {
     const std::string system = argc > 1 ? argv[1] : "";

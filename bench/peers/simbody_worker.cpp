@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "../worker.hpp"
+#include "worker.hpp"
 
 namespace {
 
@@ -17,7 +17,8 @@ int chain(int n, bool spatial) {
     SimbodyMatterSubsystem matter(system);
     GeneralForceSubsystem forces(system);
     Force::Gravity gravity(forces, matter, Vec3(0, 0, -9.81));
-    const Body::Rigid body(MassProperties(1, Vec3(0, 0, -0.5), Inertia(0.09, 0.09, 0.02).shiftFromMassCenter(Vec3(0, 0, -0.5), 1)));
+    const Body::Rigid body(
+        MassProperties(1, Vec3(0, 0, -0.5), Inertia(0.09, 0.09, 0.02).shiftFromMassCenter(Vec3(0, 0, -0.5), 1)));
     MobilizedBody last = matter.Ground();
     for (int i = 1; i <= n; ++i) {
         // a pin turns about z of its frames

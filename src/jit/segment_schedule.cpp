@@ -51,8 +51,7 @@ public:
             made.clear();
             for (std::uint32_t i = run.begin; i < run.end; ++i) {
                 const Instruction& instruction = program_.instructions[i];
-                SegmentValue value{
-                    .op = run.op, .arity = static_cast<std::uint8_t>(info(run.op).arity), .slot = instruction.out};
+                SegmentValue value{.op = run.op, .arity = static_cast<std::uint8_t>(info(run.op).arity), .slot = instruction.out};
                 const Slot from[] = {instruction.a, instruction.b, instruction.c};
                 for (std::uint8_t k = 0; k < value.arity; ++k) value.operands[k] = operand(from[k]);
                 if (run.op == Op::PowInt) value.exponent = static_cast<std::int32_t>(instruction.b);

@@ -72,7 +72,8 @@ public:
     }
     void land(std::size_t jump) {
         const auto distance = static_cast<std::uint32_t>(code_.size() - jump);
-        for (int i = 0; i < 4; ++i) code_[jump - 4 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(distance >> (8 * i));
+        for (int i = 0; i < 4; ++i)
+            code_[jump - 4 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(distance >> (8 * i));
     }
     // rdi = address of a place in memory, for a function that writes there
     void point_at(Memory memory) {

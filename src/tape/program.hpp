@@ -24,9 +24,9 @@ namespace appell {
 // (dense_solve.hpp).
 enum class SolveKind : std::uint8_t { multipliers, minimal, nonminimal, udwadia_kalaba, ukp, realised, linear };
 
-// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of the
-// matrices that are eliminated, and what elimination leaves of them. By node where it is symbolic, by slot where it is lowered.
-// A lowered one has no lambda where nothing reads it.
+// x and lambda of a small solve written out (closed_solve.hpp), and what tells whether pivoting was needed: diagonal entries of
+// the matrices that are eliminated, and what elimination leaves of them. By node where it is symbolic, by slot where it is
+// lowered. A lowered one has no lambda where nothing reads it.
 template <class Id>
 struct ClosedForm {
     std::vector<Id> x, lambda;
@@ -140,7 +140,7 @@ struct NativeCode {
     // not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
     using Whole = int (*)(double* slots, double* scratch, const double* stream, double* outputs);
     Whole whole = nullptr;
-    std::size_t scratch = 0;         // doubles, of each workspace
+    std::size_t scratch = 0;  // doubles, of each workspace
     std::size_t bytes = 0;
     std::shared_ptr<const void> memory;
 };

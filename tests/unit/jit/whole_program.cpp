@@ -150,9 +150,9 @@ TEST(WholeProgram, RefusesWhatNeedsCare) {
         return w.run_whole(stream, &out);
     };
     EXPECT_TRUE(served(1, 1, 1));
-    EXPECT_FALSE(served(0, 1, 1));    // no mass
-    EXPECT_FALSE(served(-1, 1, 1));   // less than none
-    EXPECT_FALSE(served(1, 0, 1));    // no row
+    EXPECT_FALSE(served(0, 1, 1));      // no mass
+    EXPECT_FALSE(served(-1, 1, 1));     // less than none
+    EXPECT_FALSE(served(1, 0, 1));      // no row
     EXPECT_FALSE(served(1, 1, 1e200));  // the square of the force is no number any more
     EXPECT_FALSE(served(1, std::nan(""), 1));
     EXPECT_FALSE(served(std::nan(""), 1, 1));

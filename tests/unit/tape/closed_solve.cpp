@@ -151,7 +151,8 @@ TEST(ClosedSolve, MinimalAndNonminimalAgreeWithTheirSources) {
                 }
             }
     EXPECT_GT(served, tried / 2);
-    // by the guards three digits are lost in the rows, two in the masses, and sums of ten may lose one; the sources lose some, too
+    // by the guards three digits are lost in the rows, two in the masses, and sums of ten may lose one; the sources lose some,
+    // too
     EXPECT_LT(worst, 1e-10);
     EXPECT_LT(worst, 10 * worst_of_source);
 }
@@ -163,9 +164,7 @@ TEST(ClosedSolve, ASingularPartitionIsLeftToItsSource) {
     add_closed_form(small.g, small.solve);
     ASSERT_FALSE(small.solve.closed.empty());
     const Program closed = small.program();
-    const auto status = [&](double share) {
-        return solved(closed, {2, 0, 2, 0, 0, 2, 1, 1, share, 1, 2, 3, 0.5}).report.status;
-    };
+    const auto status = [&](double share) { return solved(closed, {2, 0, 2, 0, 0, 2, 1, 1, share, 1, 2, 3, 0.5}).report.status; };
     EXPECT_EQ(status(1), EvalStatus::ok);
     EXPECT_EQ(status(1e-6), EvalStatus::ok);  // by the dense solve
     EXPECT_EQ(status(0), EvalStatus::singular_partition);
