@@ -72,13 +72,13 @@ bool too_many_entries(const ConstrainedDynamics& d, std::size_t entries, std::si
     return true;
 }
 
-// what the solves of a program work on
-std::size_t entries_of(const Program& program) {
+// what the solves of a program work on, with those of the sparse ones left out or not
+std::size_t entries_of(const Program& program, bool sparse) {
     std::size_t most = 0;
     for (const SolveBlock& block : program.solves)
-        most = std::max(most, block.sparse || block.rows == 0        ? 0
-                              : block.kind == SolveKind::multipliers ? RowColumns(block).entries
-                                                                     : block.size * (block.size + block.rows));
+        most = std::max(most, (sparse && block.sparse) || block.rows == 0 ? 0
+                              : block.kind == SolveKind::multipliers      ? RowColumns(block).entries
+                                                                          : block.size * (block.size + block.rows));
     return most;
 }
 
@@ -120,9 +120,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Kinematics& kin = *d.kinematics;
     LoweredMotion out;
 
-    // other formulations are solved densely, whatever the rows are like
-    if (options.formulation != Formulation::multipliers &&
-        too_many_entries(d, d.rows.size() * m.speeds.size(), k_sparse * options.solve_entries, options, diagnostics))
+    // a run by explicit steps takes rows as sparse as they are; checks with fifty digits, the other formulations and the
+    // Jacobians of implicit integrators are dense
+    const bool sparse = options.for_run && options.formulation == Formulation::multipliers && !options.jacobian;
+    if (!sparse && too_many_entries(d, d.rows.size() * m.speeds.size(), k_sparse * options.solve_entries, options, diagnostics))
         return result;
     if (options.for_run)
         for (const Input& input : m.inputs)
@@ -293,7 +294,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     const bool euclidean = options.drift == DriftControl::yoon;
     motion.position = lowering.position(false, euclidean);
     motion.velocity = lowering.velocity(false, euclidean);
-    if (too_many_entries(d, entries_of(motion.velocity), options.solve_entries, options, diagnostics)) return result;
+    if (too_many_entries(d, entries_of(motion.velocity, sparse), options.solve_entries, options, diagnostics)) return result;
     const auto fixed = [](const auto& value) { return value.fixed; };
     // start values are moved in the metric of mass, whatever is done later
     if (euclidean || std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed))
@@ -327,7 +328,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (options.for_run)
         for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
     motion.rate = lowering.rate(equations.solves, powers, acting.solves());
-    if (too_many_entries(d, entries_of(motion.rate), options.solve_entries, options, diagnostics)) return result;
+    if (too_many_entries(d, entries_of(motion.rate, sparse), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);
     if (options.residual && !motion.reduction)
         motion.residual = lowering.residual_of(with_damping ? *with_damping : d, std::move(powers), acting.solves());

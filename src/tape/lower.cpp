@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "expr/sweep.hpp"
-#include "tape/sparse_elimination.hpp"
 #include "tape/program.hpp"
+#include "tape/sparse_elimination.hpp"
 
 namespace appell {
 

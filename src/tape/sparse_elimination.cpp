@@ -18,7 +18,8 @@ constexpr std::uint32_t k_unknown = 0xffffffffu;
 constexpr std::size_t k_least_rows = 8;
 // rows that couple through one block of M cost the square of their number
 constexpr std::size_t k_many_rows = 6;
-constexpr std::size_t k_most_operations = 1'000'000'000;
+// of one unknown, on average: beyond it nothing is sparse
+constexpr std::size_t k_most_operations = 2000;
 
 class Plan {
 public:
@@ -27,21 +28,23 @@ public:
     std::shared_ptr<const SparseElimination> make() {
         find_reach();
         choose_late();
-        // as the rows come, which is how chains are written, or by minimum degree where that fills in
-        order(false);
-        if (!fill()) return nullptr;
-        if (out_.entry_column.size() > given_) {
-            SparseElimination as_given = std::exchange(out_, {});
-            order(true);
-            if (!fill()) return nullptr;
-            if (out_.entry_column.size() >= as_given.entry_column.size()) out_ = std::move(as_given);
-            for (std::size_t i = 0; i < out_.unknown.size(); ++i) place_[out_.unknown[i]] = static_cast<std::uint32_t>(i);
-        }
-        find_pairs();
         // the dense solve takes inner products of rows with rows, and factors the blocks of M
         double dense = 8.0 * static_cast<double>(m_) * static_cast<double>(m_);
         for (const auto& b : block_.mass_blocks) dense += std::pow(static_cast<double>(b.size()), 3) / 6;
-        if (2.0 * static_cast<double>(out_.operations()) > dense) return nullptr;
+        most_ = static_cast<std::size_t>(std::min(dense / 2, static_cast<double>(k_most_operations * (n_ + m_))));
+        // as the rows come, which is how chains are written, or by minimum degree where that fills in
+        order(false);
+        const bool filled = fill();
+        if (!filled || out_.entry_column.size() > given_) {
+            SparseElimination as_given = std::exchange(out_, {});
+            order(true);
+            const bool better = fill() && (!filled || out_.entry_column.size() < as_given.entry_column.size());
+            if (!better && !filled) return nullptr;
+            if (!better) out_ = std::move(as_given);
+            for (std::size_t i = 0; i < out_.unknown.size(); ++i) place_[out_.unknown[i]] = static_cast<std::uint32_t>(i);
+        }
+        find_pairs();
+        if (out_.operations() > most_) return nullptr;
         write_rows();
         return std::make_shared<const SparseElimination>(std::move(out_));
     }
@@ -72,19 +75,36 @@ private:
         std::vector<std::vector<std::uint32_t>> columns(m_);
         for (const MatrixEntry& e : block_.A)
             if (!late_[block_of_[e.column]]) columns[e.row].push_back(e.column);
-        std::vector<std::uint32_t> by_count(m_);
-        std::iota(by_count.begin(), by_count.end(), 0u);
-        std::stable_sort(by_count.begin(), by_count.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return columns[a].size() < columns[b].size(); });
-        std::vector<bool> taken(n_, false);
-        for (const std::uint32_t row : by_count) {
-            const auto free = std::find_if(columns[row].begin(), columns[row].end(), [&](std::uint32_t c) { return !taken[c]; });
-            if (free == columns[row].end()) {
-                late_.assign(rows_of_.size(), false);
-                return;
+        if (!all_matched(columns)) late_.assign(rows_of_.size(), false);
+    }
+
+    // Can every row have a column to itself? By augmenting paths, breadth first.
+    [[nodiscard]] bool all_matched(const std::vector<std::vector<std::uint32_t>>& columns) const {
+        std::vector<std::uint32_t> owner(n_, k_unknown), match(m_, k_unknown), from(n_), seen(n_, k_unknown), queue;
+        for (std::uint32_t start = 0; start < m_; ++start) {
+            queue.assign(1, start);
+            std::uint32_t free = k_unknown;
+            for (std::size_t at = 0; at < queue.size() && free == k_unknown; ++at)
+                for (const std::uint32_t c : columns[queue[at]]) {
+                    if (seen[c] == start) continue;
+                    seen[c] = start;
+                    from[c] = queue[at];
+                    if (owner[c] == k_unknown) {
+                        free = c;
+                        break;
+                    }
+                    queue.push_back(owner[c]);
+                }
+            if (free == k_unknown) return false;
+            for (std::uint32_t c = free, next; c != k_unknown; c = next) {
+                const std::uint32_t row = from[c];
+                next = match[row];
+                owner[c] = row;
+                match[row] = c;
+                if (row == start) break;
             }
-            taken[*free] = true;
         }
+        return true;
     }
 
     // early columns as their blocks come; then rows and late columns
@@ -153,6 +173,8 @@ private:
             else
                 put(place_[e.row], place_[e.column], e.slot);
         }
+        for (std::size_t i = 0; i < n_; ++i)
+            if (out_.diagonal[place_[i]] == SparseElimination::k_none) return false;  // no inertia: M is singular
         for (const MatrixEntry& e : block_.A) put(place_[n_ + e.row], place_[e.column], e.slot);
 
         given_ = 0;
@@ -181,7 +203,7 @@ private:
                 out_.entry_slot.push_back(slot[k]);
                 slot[k] = SparseElimination::k_none;
             }
-            if (out_.entry_column.size() > k_most_operations) return false;
+            if (2 * out_.entry_column.size() > most_) return false;
             out_.first_entry.push_back(static_cast<std::uint32_t>(out_.entry_column.size()));
         }
         return true;
@@ -202,7 +224,7 @@ private:
                 out_.first_pair.push_back(static_cast<std::uint32_t>(out_.pairs.size()));
             }
             for (std::uint32_t e = first[i]; e < first[i + 1]; ++e) entry_at[out_.entry_column[e]] = k_unknown;
-            if (out_.pairs.size() > k_most_operations) return;
+            if (out_.pairs.size() > most_) return;
         }
     }
 
@@ -235,6 +257,7 @@ private:
     std::vector<std::vector<std::uint32_t>> rows_of_;  // by block of M
     std::vector<bool> late_;                           // by block of M
     std::vector<std::uint32_t> place_;                 // by unknown
+    std::size_t most_ = 0;                             // operations that are worth it
     std::size_t given_ = 0;                            // entries that no order has less of, or hardly
 };
 

@@ -18,23 +18,19 @@ const Digits50 k_bar = 1e-35;
 class RandomPoints {
 public:
     RandomPoints(const Graph& graph, std::span<const NodeId> expressions)
-        : graph_(graph),
-          expressions_(expressions),
-          symbols_(symbols_in(graph, expressions)),
-          values_(graph.symbol_count(), Digits50(0)) {}
+        : graph_(graph), symbols_(symbols_in(graph, expressions)), values_(graph.symbol_count(), Digits50(0)) {}
 
-    // the expressions at the next point
-    std::vector<Digits50> next() {
+    // the expressions, or some of them, at the next point
+    std::vector<Digits50> next(std::span<const NodeId> expressions) {
         for (const SymbolId symbol : symbols_) {
             state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
             values_[symbol.index()] = Digits50(0.3) + Digits50(static_cast<double>(state_ >> 11)) / Digits50(9007199254740992.0);
         }
-        return evaluate<Digits50>(graph_, expressions_, values_);
+        return evaluate<Digits50>(graph_, expressions, values_);
     }
 
 private:
     const Graph& graph_;
-    std::span<const NodeId> expressions_;
     std::vector<SymbolId> symbols_;
     std::vector<Digits50> values_;
     std::uint64_t state_ = 0x2545f4914f6cdd1dull;
@@ -57,10 +53,20 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
     }
     if (open.empty()) return zero;
     RandomPoints points(graph, open);
-    for (int point = 0; point < k_points; ++point) {
-        const std::vector<Digits50> results = points.next();
-        for (std::size_t i = 0; i < open.size(); ++i)
-            if (!(abs(results[i]) < k_bar)) zero[place[i]] = false;  // also when it is not a number
+    for (int point = 0; point < k_points && !open.empty(); ++point) {
+        const std::vector<Digits50> results = points.next(open);
+        // one point shows that an expression is not zero, mostly the first; only the others are looked at again
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            if (!(abs(results[i]) < k_bar)) {  // also when it is not a number
+                zero[place[i]] = false;
+                continue;
+            }
+            open[left] = open[i];
+            place[left++] = place[i];
+        }
+        open.resize(left);
+        place.resize(left);
     }
     return zero;
 }
@@ -74,7 +80,7 @@ std::size_t generic_rank(const Graph& graph, std::span<const NodeId> entries, st
     std::size_t largest = 0;
     RandomPoints points(graph, entries);
     for (int point = 0; point < k_points; ++point) {
-        std::vector<Digits50> values = points.next();
+        std::vector<Digits50> values = points.next(entries);
         const bool finite = std::all_of(values.begin(), values.end(), [](const Digits50& v) { return is_finite(v); });
         if (!finite) return std::min(entries.size() / columns, columns);
         largest = std::max(largest, DenseRank(std::move(values), columns, k_bar).rank());

@@ -277,6 +277,25 @@ TEST(SparseSolve, DependentRowsAreLeftOutAndTheirMultipliersAreOfLeastNorm) {
     EXPECT_EQ(contradicting.report.inconsistent_row / 3, 1u);
 }
 
+// rows that list their columns in another order, too many rows on everything, and a column without inertia
+TEST(SparseSolve, ThePlanIsMadeWhereThereIsOne) {
+    std::mt19937 random(7);
+    System s = parallel(40, random);
+    for (std::size_t r = 0; r < s.m; ++r)
+        if (r % 3 == 1) std::swap(s.A[4 * r + 2], s.A[4 * r + 3]);
+    const Solvable late(s);
+    ASSERT_TRUE(late.program.solves[0].sparse);
+    EXPECT_LT(late.program.solves[0].sparse->operations(), 30 * s.m);
+    System full = points(Shape::chain, 12, false, random);
+    full.A.clear();
+    for (std::uint32_t r = 0; r < full.m; ++r)
+        for (std::uint32_t c = 0; c < full.n; ++c) full.A.push_back({r, c, 1.0 + r * c % 7});
+    EXPECT_FALSE(Solvable(full).program.solves[0].sparse);
+    System massless = points(Shape::chain, 12, false, random);
+    massless.M.erase(massless.M.begin() + 4);
+    EXPECT_FALSE(Solvable(massless).program.solves[0].sparse);
+}
+
 TEST(SparseSolve, LimitedRankLeavesOutTheRowsThatHaveLeastOfTheirOwn) {
     std::mt19937 random(5);
     std::uniform_real_distribution<double> number(-1, 1);
