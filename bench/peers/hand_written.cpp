@@ -125,7 +125,7 @@ struct HamelNonminimal : Hamel {
 // What is integrated by the minimal equations: theta, phi, x, y, z are not all free either, but three speeds follow from two.
 // On the branch of the start values u3 and u4 solve the rows roll and edge.
 struct HamelReduced : HamelMinimal {
-    static constexpr std::size_t size = 6, q = 4;  // theta, phi, x, y, u1, u2; z follows from phi
+    static constexpr std::size_t size = 6;  // theta, phi, x, y, u1, u2; z follows from phi
     static std::array<double, size> start() { return {0, 0, 0, 0, 1, 1}; }
     static std::array<double, 10> whole(const std::array<double, size>& x) {
         const std::array<double, 7> p = Hamel{}.p;

@@ -98,7 +98,6 @@ void add_mass_pivots(ClosedForm<NodeId>& closed, const Factors& factors, const s
 // With M = L D L':  y_j = L^-1 A_j',  S = y' D^-1 y,  S lambda = b - y' D^-1 L^-1 f,  x = L'^-1 D^-1 (L^-1 f + y lambda).
 ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     const std::size_t n = solve.x.size(), m = solve.lambda.size();
-    const NodeId zero = g.constant(0);
     std::vector<std::vector<NodeId>> M = lower_triangle(g, solve), S(m), y = rows_of(g, solve);
     const Factors mass = factor(g, M);
     std::vector<NodeId> w = solve.f;
