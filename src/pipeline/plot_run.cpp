@@ -120,7 +120,7 @@ private:
                 return true;
             }
         if (name == "kinetic" || name == "potential" || name == "energy" || name == "balance" || name.starts_with("work(")) {
-            quantity.unit = "J";
+            quantity.unit = std::string("J");
             return true;
         }
         const bool force = *quantity.column >= run_.forces;

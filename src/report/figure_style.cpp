@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 
 namespace appell {
@@ -71,7 +73,7 @@ void apply(std::string_view property, std::string_view value, InkStyle& style) {
 
 // the declarations of one class, `.name{property:value;...}`
 void apply_class(std::string_view sheet, std::string_view name, InkStyle& style) {
-    const std::string rule = "." + std::string(name) + "{";
+    const std::string rule = fmt::format(".{}{{", name);
     std::size_t at = sheet.find(rule);
     if (at == std::string_view::npos) return;
     at += rule.size();

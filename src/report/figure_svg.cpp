@@ -21,7 +21,8 @@ std::string short_path(const std::vector<Stroke>& strokes) {
         }
         d += fmt::format("M{} {}", pixel_text(stroke[0].x), pixel_text(stroke[0].y));
         for (std::size_t i = 1; i < stroke.size(); ++i)
-            d += stroke[i].x == stroke[i - 1].x ? "V" + pixel_text(stroke[i].y) : "H" + pixel_text(stroke[i].x);
+            d += stroke[i].x == stroke[i - 1].x ? fmt::format("V{}", pixel_text(stroke[i].y))
+                                                : fmt::format("H{}", pixel_text(stroke[i].x));
     }
     return d;
 }

@@ -210,8 +210,9 @@ TEST_F(PlotCommandTest, PngHasItsPixelsAndResolution) {
     EXPECT_EQ(word(20), 500u);
     ASSERT_EQ(png.substr(37, 4), "pHYs");
     EXPECT_EQ(word(41), 10000u);  // pixels per metre
-    if (std::system("command -v pngcheck >/dev/null") == 0)
+    if (std::system("command -v pngcheck >/dev/null") == 0) {
         EXPECT_EQ(std::system(("pngcheck -q '" + (folder_ / "p.png").string() + "'").c_str()), 0);
+    }
     if (std::system("command -v python3 >/dev/null") != 0) GTEST_SKIP() << "no python3";
     // decoded: mostly white, and grey levels in between, which antialiasing makes
     write("decode.py", R"(import struct, sys, zlib

@@ -38,8 +38,8 @@ inline std::shared_ptr<const Model> sample_tree(SampleSpeeds speeds) {
         return std::array<NodeId, 6>{g.constant(xx), g.constant(yy), g.constant(zz),
                                      g.constant(xy), g.constant(yz), g.constant(zx)};
     };
-    b.body({"B", B, Bo, m1.id, inertia(2, 3, 4, 0.25, -0.125, 0.5), {}, {}, {}});
-    b.body({"C", C, Co, m2.id, inertia(1, 1.5, 1.25, 0.125, 0, 0), C2, Q2, {}});
+    b.body({"B", B, Bo, m1.id, inertia(2, 3, 4, 0.25, -0.125, 0.5), {}, {}, {}, {}});
+    b.body({"C", C, Co, m2.id, inertia(1, 1.5, 1.25, 0.125, 0, 0), C2, Q2, {}, {}});
     b.particle("P", P, m3.id);
     b.load({GravityLoad{g.vscale(g.neg(gravity.id), b.basis(N, 2))}, "", {}});
     b.load({SpringLoad{P, Q, k.id, g.constant(0.25)}, "", {}});
@@ -72,7 +72,7 @@ inline std::shared_ptr<const Model> sample_quaternion() {
         b.point("Bo", g.vadd(b.position(Model::origin()), b.vector(Model::newtonian(), q(0).id, q(1).id, q(2).id)));
     const PointId P = b.point("P", g.vadd(b.position(Bo), b.vector(C, one, zero, g.constant(0.5))));
     const std::array<NodeId, 6> inertia{one, g.constant(2), g.constant(2.5), g.constant(0.125), zero, zero};
-    b.body({"B", B, Bo, b.parameter("m", 2).id, inertia, {}, {}, {}});
+    b.body({"B", B, Bo, b.parameter("m", 2).id, inertia, {}, {}, {}, {}});
     b.particle("P", P, b.parameter("mp", 0.5).id);
     b.load({GravityLoad{g.vscale(g.neg(b.parameter("g", 9.81).id), b.basis(Model::newtonian(), 2))}, "", {}});
     return std::make_shared<const Model>(std::move(*b.build()));

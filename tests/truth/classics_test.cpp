@@ -240,7 +240,9 @@ TEST(TippeTop, TurnsOverWhenSpunFastEnough) {
     EXPECT_NEAR(r.at(last, "height"), 0.02 * (1 + 0.3), 1e-5);  // R (1 + a), from R (1 - a)
     for (std::size_t i = 0; i < r.run.rows(); ++i) {
         EXPECT_NEAR(r.at(i, "jellett") / r.at(0, "jellett"), 1, 1e-6);  // a thousand times rtol
-        if (i > 0) EXPECT_LE(r.at(i, "E"), r.at(i - 1, "E") + 1e-10);
+        if (i > 0) {
+            EXPECT_LE(r.at(i, "E"), r.at(i - 1, "E") + 1e-10);
+        }
     }
 }
 

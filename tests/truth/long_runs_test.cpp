@@ -38,7 +38,9 @@ TEST(LongRuns, KeepConstraintsAndTheEnergyBalance) {
             const double error = r.run.energy.relative_error();
             EXPECT_LT(error, 1000 * rtol) << c.model << ", " << c.formulation;
             // a hundredth of the tolerance; ten of a hundred are left to what adds up at random
-            if (before > 1e-12) EXPECT_LT(error, before / 10) << c.model << ", " << c.formulation;
+            if (before > 1e-12) {
+                EXPECT_LT(error, before / 10) << c.model << ", " << c.formulation;
+            }
             before = error;
         }
     }

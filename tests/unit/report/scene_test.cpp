@@ -50,7 +50,9 @@ TEST(SolidShape, AxesAreThePrincipalOnes) {
                 for (std::size_t j = 0; j < 3; ++j) product += s.axes[3 * i + a] * I[3 * i + j] * s.axes[3 * j + b];
             }
             EXPECT_NEAR(unit, a == b ? 1 : 0, 1e-13);
-            if (a != b) EXPECT_NEAR(product, 0, 1e-13);
+            if (a != b) {
+                EXPECT_NEAR(product, 0, 1e-13);
+            }
         }
 }
 
