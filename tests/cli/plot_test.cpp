@@ -75,9 +75,9 @@ protected:
                 ticks.emplace_back(std::stod((*it)[1]), std::stod(text));
             }
             EXPECT_GE(ticks.size(), 2u) << svg;
-            const auto [p0, v0] = ticks.front();
-            const auto [p1, v1] = ticks.back();
-            return [=](double p) { return v0 + (p - p0) / (p1 - p0) * (v1 - v0); };
+            return [first = ticks.front(), last = ticks.back()](double p) {
+                return first.second + (p - first.first) / (last.first - first.first) * (last.second - first.second);
+            };
         };
         const auto x = scale("<text class=\"ap-tick\" x=\"([0-9.]+)\" y=\"[0-9.]+\" text-anchor=\"middle\">([^<]*)<");
         // the base line of a label lies below its tick by 0.36 of the font size of 12
