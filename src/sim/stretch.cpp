@@ -403,7 +403,10 @@ bool Stretch::stalled() {
     stall_t_ = integrator_.t();
     // a jump that is crossed again and again: every step is tried several times, and all are short
     if (rejected >= k_stall_window && advanced < k_stall_window * k_crawl * longest_step_) return true;
-    return advanced < k_stall_window * k_least_pace * std::abs(options_.t1 - integrator_.t());
+    // it would take more steps than a run may, and not because it is long: steps have become short, or were so from the start
+    const double left = k_stall_window * std::abs(options_.t1 - integrator_.t());
+    const bool short_now = advanced < 1e-3 * k_stall_window * longest_step_;
+    return (short_now && advanced * static_cast<double>(options_.max_steps) < left) || advanced < k_least_pace * left;
 }
 
 bool Stretch::matters(double t) const {

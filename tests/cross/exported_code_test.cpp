@@ -380,24 +380,6 @@ run for 10 s, every 5 s
     }
 }
 
-// the example in docs/export.md, as the body of a program
-TEST(ExportedCodeOf, TheManualCompiles) {
-    std::ifstream page(std::string(APPELL_SOURCE_DIR) + "/docs/export.md");
-    std::string include, body;
-    bool inside = false;
-    for (std::string line; std::getline(page, line);) {
-        if (line.starts_with("```"))
-            inside = line == "```c";
-        else if (inside)
-            (line.starts_with("#") ? include : body) += line + "\n";
-    }
-    ASSERT_FALSE(body.empty());
-    const ExportedCode code(model_of(gallery_text("perpendicular_pucks")), ExportLanguage::c);
-    code.write("example.c", include + "int main(void) {\nint i;\n" + body + "return xd[0] != x[4];\n}\n");
-    ASSERT_TRUE(
-        code.shell("gcc -std=c99 -Wall -Wextra -Werror -o example example.c perpendicular_pucks_model.c -lm && ./example"));
-}
-
 TEST(ExportedCodeOf, BothDriversCompileAndRun) {
     const ExportedModel model = model_of(gallery_text("double_pendulum"));
     const ExportedCode cpp(model, ExportLanguage::cpp);
