@@ -445,6 +445,9 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),
                        short_number(std::max(s.position_residual, s.velocity_residual), 3));
+        if (s.rank > 1)
+            fmt::print("  condition of the constraint rows  about {} at worst, at t = {} s\n", short_number(1 / s.smallest_pivot, 3),
+                       short_number(s.smallest_pivot_at));
         fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start),
                    short_number(result->energy.largest_change, 3));
         for (const EnergyBalance::Entry& entry : result->energy.works)

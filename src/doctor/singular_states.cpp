@@ -9,6 +9,7 @@
 #include "doctor/small_determinant.hpp"
 #include "doctor/special_states.hpp"
 #include "expr/dependence.hpp"
+#include "expr/differentiate.hpp"
 #include "expr/sweep.hpp"
 #include "tape/dense_rank.hpp"
 #include "tape/zero_test.hpp"
@@ -100,14 +101,14 @@ private:
 
     // Blocks that can not lose rank are passed over. Of several blocks that can, each has its own set; the first is printed.
     void minors(SingularStates& out) {
-        bool any = false;
+        bool can_lose = false;
         for (const std::vector<std::size_t>& block : blocks(g_, a_, rows_)) {
             std::vector<std::size_t> columns;
             for (std::size_t c = 0; c < m_.speeds.size(); ++c)
                 if (std::any_of(block.begin(), block.end(), [&](std::size_t r) { return !g_.is_constant(a_[r][c], 0); }))
                     columns.push_back(c);
             if (block.size() > k_largest_minor) {
-                any = true;
+                can_lose = true;
                 continue;
             }
             std::vector<NodeId> found;
@@ -127,19 +128,63 @@ private:
                 }
             } while (!never && ++count < k_most_minors && std::prev_permutation(chosen.begin(), chosen.end()));
             if (never) continue;
-            any = true;
-            if (count >= k_most_minors) continue;
+            if (count >= k_most_minors) {
+                can_lose = true;
+                continue;
+            }
             const std::vector<bool> zero = identically_zero(g_, found);
             std::vector<NodeId> shown;
             for (std::size_t i = 0; i < found.size(); ++i)
                 if (!zero[i] && std::find(shown.begin(), shown.end(), found[i]) == shown.end()) shown.push_back(found[i]);
+            if (shown.size() <= k_most_printed) {
+                shown = without_repetitions(std::move(shown));
+                if (can_not_vanish_together(shown)) continue;
+            }
+            can_lose = true;
             Sweep sweep;
             const bool readable = shown.size() <= k_most_printed && std::all_of(shown.begin(), shown.end(), [&](NodeId n) {
                                       return sweep.collect(g_, std::span(&n, 1)).size() <= k_longest_minor;
                                   });
             if (readable && out.vanishing.empty()) out.vanishing = std::move(shown);
         }
-        out.never = !any;
+        out.never = !can_lose;
+    }
+
+    // those that are equal, or opposite, to an earlier one say nothing new
+    std::vector<NodeId> without_repetitions(std::vector<NodeId> minors) {
+        std::vector<NodeId> kept;
+        for (const NodeId minor : minors) {
+            std::vector<NodeId> differences;
+            for (const NodeId other : kept) {
+                differences.push_back(g_.sub(minor, other));
+                differences.push_back(g_.add(minor, other));
+            }
+            const std::vector<bool> zero = identically_zero(g_, differences);
+            if (std::find(zero.begin(), zero.end(), true) == zero.end()) kept.push_back(minor);
+        }
+        return kept;
+    }
+
+    // as sin and cos of one angle: the sum of the squares of two of them, or of all, is the same in every state
+    bool can_not_vanish_together(std::span<const NodeId> minors) {
+        std::vector<NodeId> squares, sums;
+        for (const NodeId minor : minors) squares.push_back(g_.pow(minor, 2));
+        for (std::size_t i = 0; i < squares.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) sums.push_back(g_.add(squares[i], squares[j]));
+        sums.push_back(g_.sum(squares));
+        std::vector<SymbolId> states;
+        for (const SymbolId s : symbols_in(g_, sums))
+            if (g_.symbol(s).kind != SymbolKind::parameter) states.push_back(s);
+        const SparseMatrix slopes = jacobian(g_, sums, states);
+        std::vector<NodeId> values;
+        for (const SparseEntry& e : slopes.entries) values.push_back(e.value);
+        const std::vector<bool> zero = identically_zero(g_, values);
+        std::vector<bool> constant(sums.size(), true);
+        for (std::size_t k = 0; k < zero.size(); ++k)
+            if (!zero[k]) constant[slopes.entries[k].row] = false;
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            if (constant[i] && samples_.evaluate(g_, std::span(&sums[i], 1), 0).front() > Digits50(1e-30)) return true;
+        return false;
     }
 
     bool depends_on_no_state(NodeId node) const {

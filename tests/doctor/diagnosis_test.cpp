@@ -56,7 +56,11 @@ TEST(RankLoss, ClosedFormAndNearestState) {
     EXPECT_FALSE(speed.diagnosis.singular->found);
     const Diagnosed skate = diagnosed(gallery_text("skate"));
     EXPECT_EQ(skate.diagnosis.singular->rank, 1u);
-    EXPECT_FALSE(skate.diagnosis.singular->found);  // sine and cosine never vanish together
+    EXPECT_TRUE(skate.diagnosis.singular->never);  // sine and cosine never vanish together
+    EXPECT_TRUE(diagnosed(gallery_text("car_with_trailers")).diagnosis.singular->never);
+    // what repeats another minor with the other sign is left out
+    const Diagnosed line = diagnosed(on_lines({"x", "y"}, "constraint v: x*x' - x*y' = 0\n"));
+    EXPECT_EQ(line.diagnosis.singular->vanishing.size(), 1u);
     const Diagnosed plane = diagnosed(on_lines({"x", "y"}, "constraint v: x' + 2*y' = 1\n"));
     EXPECT_TRUE(plane.diagnosis.singular->never);
     // the pucks' row loses its gradient where both rest
