@@ -324,6 +324,13 @@ private:
     Clock::time_point next_ = Clock::now() + k_first;
 };
 
+Diagnostics without(const Diagnostics& diagnostics, Code code) {
+    Diagnostics out;
+    for (const Diagnostic& d : diagnostics.all())
+        if (d.code != code) out.add(d);
+    return out;
+}
+
 double row_spacing(const std::string& text) {
     if (text == "step") return 0;
     const double every = parse_number("--every", text, text);
@@ -425,7 +432,11 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     if (command.report) writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, command_text(command.arguments)}));
     const Diagnostics writing = writer.finish(summary, plots, resumable);
     d.diagnostics.append(writing);
-    if (writing.has_errors()) return finish(d, shared, false);
+    if (writing.has_errors()) {
+        // what stopped the run is said by what could not be written, and so is what is left of it
+        if (!stop_asked()) d.diagnostics = without(d.diagnostics, Code::E0811);
+        return finish(d, shared, false);
+    }
 
     if (shared.json) {
         fmt::print("{}", summary);
@@ -446,8 +457,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),
                        short_number(std::max(s.position_residual, s.velocity_residual), 3));
         if (s.rank > 1)
-            fmt::print("  condition of the constraint rows  about {} at worst, at t = {} s\n", short_number(1 / s.smallest_pivot, 3),
-                       short_number(s.smallest_pivot_at));
+            fmt::print("  condition of the constraint rows  about {} at worst, at t = {} s\n",
+                       short_number(1 / s.smallest_pivot, 3), short_number(s.smallest_pivot_at));
         fmt::print("  energy  {} J at the start, largest change {} J\n", short_number(result->energy.start),
                    short_number(result->energy.largest_change, 3));
         for (const EnergyBalance::Entry& entry : result->energy.works)

@@ -91,6 +91,8 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
             ->check(CLI::IsMember(integrator_names()));
         command->add_option("--step", options.step, "the step of an integrator with a fixed one, in seconds")
             ->check(CLI::PositiveNumber);
+        command->add_option("--first-step", options.first_step, "the first step of the others, in seconds")
+            ->check(CLI::PositiveNumber);
         command->add_option("--max-step", options.max_step, "the longest step of the others, in seconds")
             ->check(CLI::PositiveNumber);
         command->add_option("--stabilize", options.stabilize, "what is done about drift")

@@ -77,7 +77,7 @@ struct SimulationSettings {
     std::optional<double> from, until;
     std::optional<double> every;  // spacing of rows; 0: a row after every step
     std::vector<double> at = {};  // times of further rows
-    std::optional<double> rtol, atol, step, max_step;
+    std::optional<double> rtol, atol, step, first_step, max_step;
     std::optional<std::string> formulation, integrator, stabilize;
     std::vector<double> gains = {};               // of `stabilize baumgarte`
     std::optional<std::string> forces;            // a frame or body: columns of all constraint forces along its axes

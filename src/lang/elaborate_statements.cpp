@@ -487,6 +487,7 @@ void Elaborator::elaborate_run(const Instance& instance) {
         if (option == "from") plan.from = *result;
         if (option == "every") plan.every = *result;
         if (option == "step") plan.step = *result;
+        if (option == "first_step") plan.first_step = *result;
         if (option == "max_step") plan.max_step = *result;
         if (option == "rtol") plan.rtol = *result;
         if (option == "atol") plan.atol = *result;

@@ -513,15 +513,15 @@ private:
         while (!in_.at_end()) {
             const std::string_view w = in_.word();
             const Span span = in_.span(in_.peek());
-            const bool number =
-                w == "for" || w == "from" || w == "every" || w == "step" || w == "max_step" || w == "rtol" || w == "atol";
+            const bool number = w == "for" || w == "from" || w == "every" || w == "step" || w == "first_step" ||
+                                w == "max_step" || w == "rtol" || w == "atol";
             const bool times = w == "at", gains = w == "gains";
             const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
             if (!number && !times && !gains && !name_option)
                 return in_.fail_expected(
-                    "`for`, `from`, `every`, `at`, `step`, `max_step`, `rtol`, `atol`, `formulation`, `integrator`, `stabilize` "
-                    "or "
-                    "`gains`");
+                    "`for`, `from`, `every`, `at`, `step`, `first_step`, `max_step`, `rtol`, `atol`, `formulation`, "
+                    "`integrator`, "
+                    "`stabilize` or `gains`");
             // `at (...)` and `at events` may stand side by side
             const bool events = times && in_.text(in_.peek(1)) == "events";
             for (std::size_t i = 0; i < out_.parts.size(); ++i)

@@ -159,14 +159,14 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "Absolute tolerances of single coordinates, rates q' and speeds, in their own units, in place of the run's `atol`.",
      "tolerance x = 1e-6 m, u1 = 1e-4 m/s", true},
     {Kind::run, "run",
-     "run [for TIME] [from TIME] [every TIME|step] [at (TIME, ...)] [at events] [integrator NAME] [step TIME] [max_step TIME] "
-     "[rtol NUMBER] "
-     "[atol NUMBER] [formulation NAME] [stabilize NAME] [gains (G) | (G1, G2)]",
+     "run [for TIME] [from TIME] [every TIME|step] [at (TIME, ...)] [at events] [integrator NAME] [step TIME] "
+     "[first_step TIME] [max_step TIME] [rtol NUMBER] [atol NUMBER] [formulation NAME] [stabilize NAME] [gains (G) | (G1, G2)]",
      "The plan of a run. The parts may come in any order, separated by commas or not. Rows are written at the start and the end, "
      "with `every` at equal spacing or after every step, with `at` at the times listed; without either there are 500. With `at "
      "events` rows are written where contacts, friction "
      "and events switch, before and after, too. The integrators are in a table below; `step` is for those with a fixed step, "
-     "`max_step`, `rtol` and `atol` for the others. "
+     "`first_step`, `max_step`, `rtol` and `atol` for the others. The first step is what is tried where integration sets out, at "
+     "the start and after what switches; it is shortened like any other, and chosen from the equations when absent. "
      "`stabilize` says what is done about drift; a table is below, too. The gains of `baumgarte` are negative, in 1/s and 1/s^2; "
      "one gain G stands for (2 G, -G^2), a double root. Rows on velocities take G, or G1/2. With "
      "`formulation minimal` only "
@@ -185,12 +185,13 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
 });
 
 constexpr std::string_view k_clause_words[] = {
-    "at",        "on",     "from",   "in",          "about",     "mass",    "frame",       "center",      "inertia",
-    "fixed",     "rotate", "body",   "space",       "stiffness", "length",  "coefficient", "quaternion",  "cosines",
-    "opaque",    "for",    "every",  "step",        "max_step",  "rtol",    "atol",        "formulation", "integrator",
-    "stabilize", "gains",  "vs",     "plane",       "where",     "by",      "along",       "except",      "rising",
-    "falling",   "stop",   "report", "set",         "drop",      "enforce", "and",         "or",          "not",
-    "force",     "torque", "load",   "restitution", "initially", "off",     "friction",    "static",      "shape"};
+    "at",         "on",          "from",        "in",         "about",     "mass",      "frame",      "center",
+    "inertia",    "fixed",       "rotate",      "body",       "space",     "stiffness", "length",     "coefficient",
+    "quaternion", "cosines",     "opaque",      "for",        "every",     "step",      "first_step", "max_step",
+    "rtol",       "atol",        "formulation", "integrator", "stabilize", "gains",     "vs",         "plane",
+    "where",      "by",          "along",       "except",     "rising",    "falling",   "stop",       "report",
+    "set",        "drop",        "enforce",     "and",        "or",        "not",       "force",      "torque",
+    "load",       "restitution", "initially",   "off",        "friction",  "static",    "shape"};
 
 // scalar operations: angle functions, exp and log take pure numbers
 constexpr FunctionSchema operation(std::string_view name, std::string_view syntax, std::string_view description, Op op, int arity,

@@ -201,6 +201,7 @@ Outcome<Trajectory> System::simulate(const SimulationSettings& settings) const {
         options.rtol = settings.rtol;
         options.atol = settings.atol;
         options.step = settings.step;
+        options.first_step = settings.first_step;
         options.max_step = settings.max_step;
         options.formulation = settings.formulation;
         options.integrator = settings.integrator;

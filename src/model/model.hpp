@@ -333,7 +333,7 @@ struct RunPlan {
     std::vector<double> at;       // times of further rows
     bool at_events = false;       // rows where something happens, too: before and after it
     std::optional<double> step;   // of integrators with a fixed one
-    std::optional<double> max_step;
+    std::optional<double> first_step, max_step;  // of the others
     double rtol = 1e-8;
     double atol = 1e-10;
     std::string formulation = "multipliers";

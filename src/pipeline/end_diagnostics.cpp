@@ -191,8 +191,8 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
     return {Code::E0808,
             span,
             what,
-            fmt::format("{} independent rows at the start, {} there; {}", s.rank, s.rank == 0 ? 0 : s.rank - 1,
-                        state_text(m, s.x_end)),
+            fmt::format("{} independent {} at the start, {} there; {}", s.rank, s.rank == 1 ? "row" : "rows",
+                        s.rank == 0 ? 0 : s.rank - 1, state_text(m, s.x_end)),
             "independent rows all along",
             "the motion beyond is not determined by these constraints; the rows up to there are kept"};
 }
@@ -410,10 +410,14 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
                    "`step TIME` in the model's `run`, or --step");
         if (row->fixed_step && o.max_step > 0)
             refuse(fmt::format("integrator {} has a fixed step and takes no `max_step`", integrator), "`step` alone");
+        if (row->fixed_step && o.first_step > 0)
+            refuse(fmt::format("integrator {} has a fixed step and takes no `first_step`", integrator), "`step` alone");
         if (!row->fixed_step && o.step != 0)
             refuse(fmt::format("integrator {} chooses its steps by the tolerances and takes no `step`", integrator),
-                   fmt::format("an integrator with a fixed step ({}), or `max_step`", fixed_step_names()));
+                   fmt::format("an integrator with a fixed step ({}), or `first_step` and `max_step`", fixed_step_names()));
         if (!(o.max_step >= 0)) refuse(fmt::format("max_step {}", o.max_step), "a positive bound of the steps");
+        if (!(o.first_step >= 0) || !std::isfinite(o.first_step))
+            refuse(fmt::format("first_step {}", o.first_step), "a positive step to set out with");
     }
     one_of("stabilization", wanted.stabilize.value_or(m.run.stabilize), drift_control_names());
     if (!run.gains.empty() && run.drift != DriftControl::baumgarte)

@@ -274,6 +274,7 @@ Run planned_run(const Model& m, const RunOptions& wanted) {
     const bool replaced = wanted.integrator && *wanted.integrator != m.run.integrator && integrator != nullptr;
     out.step = wanted.step.value_or(replaced && !integrator->fixed_step ? 0 : m.run.step.value_or(0));
     out.max_step = wanted.max_step.value_or(replaced && integrator->fixed_step ? 0 : m.run.max_step.value_or(0));
+    out.first_step = wanted.first_step.value_or(replaced && integrator->fixed_step ? 0 : m.run.first_step.value_or(0));
     const std::string stabilize = wanted.stabilize.value_or(m.run.stabilize);
     if (const DriftControlInfo* drift = find_drift_control(stabilize)) run.drift = drift->control;
     out.project = run.drift != DriftControl::baumgarte && run.drift != DriftControl::none;

@@ -63,7 +63,7 @@ struct Check {
 
 struct RunOptions {
     // what the model's own `run` says is replaced
-    std::optional<double> from, until, step, max_step, rtol, atol;
+    std::optional<double> from, until, step, first_step, max_step, rtol, atol;
     std::optional<double> every;  // 0: a row after every step
     std::vector<double> at;
     bool at_events = false;  // beside the model's

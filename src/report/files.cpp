@@ -189,8 +189,8 @@ std::string csv_field(std::string_view name) {
     return out + '"';
 }
 
-CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns)
-    : path_(path),
+CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns, fs::path final_path)
+    : path_(std::move(final_path)),
       file_(std::fopen(path.c_str(), "wb")),
       columns_(columns.size()),
       buffer_(std::max(k_buffer, 2 * k_longest_number * columns.size())) {

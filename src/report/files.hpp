@@ -50,7 +50,9 @@ private:
 // file grows by whole rows, and after a failure ends with the last whole one.
 class CsvWriter {
 public:
-    CsvWriter(const std::filesystem::path& path, std::span<const std::string> columns);
+    CsvWriter(const std::filesystem::path& path, std::span<const std::string> columns) : CsvWriter(path, columns, path) {}
+    // in a file that has another name when it is done, by which problems call it
+    CsvWriter(const std::filesystem::path& path, std::span<const std::string> columns, std::filesystem::path final_path);
     CsvWriter(const CsvWriter&) = delete;
     CsvWriter& operator=(const CsvWriter&) = delete;
     ~CsvWriter();

@@ -66,6 +66,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     } else {
         out["options"]["rtol"] = run.options.rtol;
         out["options"]["atol"] = run.options.atol;
+        if (run.options.first_step > 0) out["options"]["first_step"] = run.options.first_step;
         if (run.options.max_step > 0) out["options"]["max_step"] = run.options.max_step;
     }
     out["options"]["every"] = run.options.every == 0 ? Json("step") : number(run.options.every);

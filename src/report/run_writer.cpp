@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include <fmt/format.h>
+
 namespace appell {
 
 namespace fs = std::filesystem;
@@ -34,7 +36,7 @@ void RunWriter::begin(const Run& run) {
         std::vector<std::string> columns{"t"};
         columns.insert(columns.end(), run.columns.begin() + static_cast<std::ptrdiff_t>(first),
                        run.columns.begin() + static_cast<std::ptrdiff_t>(end));
-        return std::make_unique<CsvWriter>(folder_.staged(name), columns);
+        return std::make_unique<CsvWriter>(folder_.staged(name), columns, folder_.target() / name);
     };
     trajectory_ = open("trajectory.csv", 0, visible_);
     if (run.layout.forces_frame.empty()) return;
@@ -79,10 +81,25 @@ void RunWriter::save(const std::string& state) {
     if (!problems_.has_errors()) problems_.append(write(k_state, state));
 }
 
+// the rows of a run that could not go on writing are where they were saved last; what was never saved is removed
+Diagnostics RunWriter::with_what_is_left(const Diagnostics& problems) const {
+    Diagnostics out;
+    for (Diagnostic d : problems.all()) {
+        if (published_) {
+            d.hint = fmt::format("make room; the rows up to there are kept, and `appell run --resume {}` goes on",
+                                 folder_.target().string());
+        } else {
+            d.hint += "; no rows of this run are kept: it had not saved any yet";
+        }
+        out.add(std::move(d));
+    }
+    return out;
+}
+
 Diagnostics RunWriter::finish(const std::string& summary, const std::vector<NamedPlot>& plots, bool resumable) {
     problems_.append(trajectory_->finish());
     if (forces_) problems_.append(forces_->finish());
-    if (problems_.has_errors()) return problems_;
+    if (problems_.has_errors()) return with_what_is_left(problems_);
     problems_.append(write(k_summary, summary));
     if (!report_.empty()) problems_.append(write(k_report, report_));
     for (const NamedPlot& plot : plots) problems_.append(write(plot.name + ".svg", plot.svg));

@@ -32,6 +32,7 @@ public:
 
 private:
     void publish();
+    [[nodiscard]] Diagnostics with_what_is_left(const Diagnostics& problems) const;
     [[nodiscard]] Diagnostics write(const std::string& name, std::string_view content);
 
     OutputFolder folder_;

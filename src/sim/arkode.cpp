@@ -79,11 +79,8 @@ std::size_t Arkode::rejected() const {
     return static_cast<std::size_t>(errors + solves);
 }
 
-bool Arkode::dense(double t, std::span<double> x) {
-    if (t_ == t_previous_)
-        std::copy(x_.begin(), x_.end(), x.begin());
-    else
-        hermite(t, x);
+bool Arkode::interpolate(double t, std::span<double> x) {
+    hermite(t, x);
     return true;
 }
 

@@ -14,13 +14,12 @@ public:
     Arkode(FirstOrderSystem& system, const IntegratorOptions& options);
     ~Arkode() override;
 
-    [[nodiscard]] bool dense(double t, std::span<double> x) override;
-
 private:
     void set_out(double h) override;
     [[nodiscard]] Outcome advance(double& t) override;
     void follow(std::span<const double> change, std::span<const double> rate_change) override;
     [[nodiscard]] std::size_t rejected() const override;
+    [[nodiscard]] bool interpolate(double t, std::span<double> x) override;
 
     void* memory_ = nullptr;
 };

@@ -100,15 +100,7 @@ std::size_t Cvode::rejected() const {
     return static_cast<std::size_t>(errors + solves);
 }
 
-bool Cvode::dense(double t, std::span<double> x) {
-    if (t_ == t_previous_) {
-        std::copy(x_.begin(), x_.end(), x.begin());
-        return true;
-    }
-    if (renewed_) {
-        hermite(t, x);
-        return true;
-    }
+bool Cvode::interpolate(double t, std::span<double> x) {
     if (CVodeGetDky(memory_, t, 0, inside_) != CV_SUCCESS) return false;
     const double* const inside = N_VGetArrayPointer(inside_);
     const double s = (t - t_) / h_done_;

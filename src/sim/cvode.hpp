@@ -18,19 +18,16 @@ public:
     Cvode(FirstOrderSystem& system, const IntegratorOptions& options, Family family);
     ~Cvode() override;
 
-    [[nodiscard]] bool dense(double t, std::span<double> x) override;
-
 private:
     void set_out(double h) override;
     [[nodiscard]] Outcome advance(double& t) override;
     void follow(std::span<const double> change, std::span<const double> rate_change) override;
     [[nodiscard]] std::size_t rejected() const override;
+    [[nodiscard]] bool interpolate(double t, std::span<double> x) override;
 
     void* memory_ = nullptr;
     N_Vector inside_ = nullptr;
     double h_done_ = 0;
-    bool ready_ = false;                      // options are set
-    bool renewed_ = false;                    // it has set out anew, so that the polynomial of the last step is gone
     std::vector<double> moved_, moved_rate_;  // what the polynomial of the last step was moved by
 };
 

@@ -60,9 +60,10 @@ double ExplicitRungeKutta::weighted_norm(const std::vector<double>& v) const {
     return counted_ == 0 ? 0 : std::sqrt(sum / static_cast<double>(counted_));
 }
 
-// a step for which an Euler step and the change of the rate along it look harmless
+// the user's, or a step for which an Euler step and the change of the rate along it look harmless
 double ExplicitRungeKutta::first_step() {
     const double reach = std::abs(t_end_ - t_), bound = options_.max_step > 0 ? std::min(options_.max_step, reach) : reach;
+    if (options_.first_step > 0) return direction_ * std::min(options_.first_step, bound);
     const double size = weighted_norm(x_), speed = weighted_norm(rate_);
     double h0 = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
     h0 = std::min(h0, bound);

@@ -168,15 +168,7 @@ std::size_t Ida::rejected() const {
     return static_cast<std::size_t>(errors + solves);
 }
 
-bool Ida::dense(double t, std::span<double> x) {
-    if (t_ == t_previous_) {
-        std::copy(x_.begin(), x_.end(), x.begin());
-        return true;
-    }
-    if (renewed_) {
-        hermite(t, x);
-        return true;
-    }
+bool Ida::interpolate(double t, std::span<double> x) {
     if (IDAGetDky(memory_, t, 0, inside_) != IDA_SUCCESS) return false;
     const std::span<const double> inside = numbers(inside_);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = inside[i] + shift_of_step_[i];

@@ -18,13 +18,12 @@ public:
     Ida(FirstOrderSystem& system, const IntegratorOptions& options);
     ~Ida() override;
 
-    [[nodiscard]] bool dense(double t, std::span<double> x) override;
-
 private:
     void set_out(double h) override;
     [[nodiscard]] Outcome advance(double& t) override;
     void follow(std::span<const double> change, std::span<const double> rate_change) override;
     [[nodiscard]] std::size_t rejected() const override;
+    [[nodiscard]] bool interpolate(double t, std::span<double> x) override;
 
     // the system's place from the library's vectors
     [[nodiscard]] FirstOrderSystem::Implicit place(double t, N_Vector y, N_Vector yd);
@@ -37,7 +36,6 @@ private:
     void* memory_ = nullptr;
     N_Vector rate_of_state_ = nullptr, inside_ = nullptr;
     bool as_they_stand_ = false;                 // the system has its equations so, since it last set out
-    bool ready_ = false, renewed_ = false;       // as in Cvode
     std::vector<double> shift_, shift_of_step_;  // x less the library's: now, and in the last step
     std::vector<double> shifted_, g_, slopes_;
 };

@@ -48,6 +48,7 @@ public:
 
 struct IntegratorOptions {
     double rtol = 1e-7, atol = 1e-8;
+    double first_step = 0;  // tried where integration sets out; 0: chosen from the rates
     double max_step = 0;    // 0: no bound
     double fixed_step = 0;  // above 0: steps of this size without error control
     // in place of atol: one for each entry of the state; an entry whose tolerance is infinite takes no part in the choice of

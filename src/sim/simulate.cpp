@@ -36,6 +36,7 @@ void check(const Motion& motion, std::span<const double> x0, const SimulateOptio
         refuse("the number of absolute tolerances", static_cast<double>(o.atol_by_entry.size()), std::to_string(x0.size()));
     for (const double atol : o.atol_by_entry)
         if (!(atol > 0)) refuse("an absolute tolerance", atol, "positive");
+    if (!(o.first_step >= 0) || !std::isfinite(o.first_step)) refuse("the first step", o.first_step, "zero (chosen) or positive");
     if (!(o.max_step >= 0)) refuse("the largest step", o.max_step, "zero (no bound) or positive");
     if (rows.count() > static_cast<double>(o.max_rows))
         refuse("the number of rows", rows.count(), "at most " + std::to_string(o.max_rows));

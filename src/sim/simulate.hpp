@@ -32,6 +32,7 @@ struct SimulateOptions {
     std::size_t max_rows = 20'000'000;
     IntegratorKind integrator = IntegratorKind::dopri5;
     double step = 0;                         // of integrators with a fixed step
+    double first_step = 0;                   // of the others, where they set out; 0: chosen from the rates
     double max_step = 0;                     // 0: no bound
     std::vector<double> atol_by_entry = {};  // in place of atol, one for each entry of x
 };

@@ -38,8 +38,12 @@ constexpr double k_moved = 1e-12;
 
 // all of x, or its independent entries where the motion says which
 std::unique_ptr<Integrator> make_integrator(const Motion& motion, FirstOrderSystem& rate, const SimulateOptions& options) {
-    const IntegratorOptions of_steps{options.rtol, options.atol, options.max_step,
-                                     info(options.integrator).fixed_step ? options.step : 0, options.atol_by_entry};
+    const IntegratorOptions of_steps{.rtol = options.rtol,
+                                     .atol = options.atol,
+                                     .first_step = options.first_step,
+                                     .max_step = options.max_step,
+                                     .fixed_step = info(options.integrator).fixed_step ? options.step : 0,
+                                     .atol_by_entry = options.atol_by_entry};
     if (motion.reduction) return std::make_unique<ReducedIntegrator>(motion, rate, options.integrator, of_steps);
     return make_integrator(options.integrator, rate, of_steps);
 }

@@ -61,6 +61,15 @@ bool SundialsIntegrator::evaluate(double t, std::span<const double> x, std::span
     return rate_status_ == RateStatus::ok;
 }
 
+bool SundialsIntegrator::dense(double t, std::span<double> x) {
+    if (t_ != t_previous_ && !renewed_) return interpolate(t, x);
+    if (t_ == t_previous_)
+        std::copy(x_.begin(), x_.end(), x.begin());
+    else
+        hermite(t, x);
+    return true;
+}
+
 int SundialsIntegrator::rate_callback(double t, N_Vector x, N_Vector xd, void* self) {
     // positive: the library tries a shorter step
     return static_cast<SundialsIntegrator*>(self)->evaluate(t, numbers(x), numbers(xd)) ? 0 : 1;
@@ -104,7 +113,8 @@ StepStatus SundialsIntegrator::start(double t, std::span<const double> x, double
     rejected_before_ = 0;
     if (!evaluate(t_, x_, rate_)) return StepStatus::rate_failed;
     reached_rate_ = rate_previous_ = rate_;
-    if (t_ != t_end_) set_out(options_.fixed_step > 0 ? direction_ * options_.fixed_step : 0);
+    const double first = options_.fixed_step > 0 ? options_.fixed_step : std::min(options_.first_step, std::abs(t_end_ - t_));
+    if (t_ != t_end_) set_out(direction_ * first);
     rate_status_ = RateStatus::ok;
     return StepStatus::ok;
 }

@@ -32,6 +32,9 @@ public:
     [[nodiscard]] bool retreat() override;
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
 
+    // The library's own interpolation; after it has set out anew that is gone, and the cubic of Hermite stands in.
+    [[nodiscard]] bool dense(double t, std::span<double> x) final;
+
     [[nodiscard]] double t() const override { return t_; }
     [[nodiscard]] double t_previous() const override { return t_previous_; }
     [[nodiscard]] bool at_end() const override { return t_ == t_end_; }
@@ -53,6 +56,8 @@ protected:
     // x_ and rate_ were replaced by others: `change` of x, `rate_change` of the rate
     virtual void follow(std::span<const double> change, std::span<const double> rate_change) = 0;
     [[nodiscard]] virtual std::size_t rejected() const = 0;  // since it last set out
+    // the state inside the last step
+    [[nodiscard]] virtual bool interpolate(double t, std::span<double> x) = 0;
 
     [[nodiscard]] bool evaluate(double t, std::span<const double> x, std::span<double> xd);
     // difference of states in weights of the tolerances, root mean square
@@ -71,6 +76,8 @@ protected:
     RateStatus rate_status_ = RateStatus::ok;
     double t_ = 0, t_previous_ = 0, t_end_ = 0;
     double direction_ = 1;
+    bool ready_ = false;    // the library has its options
+    bool renewed_ = false;  // it has set out anew, so that the polynomial of the last step is gone
     std::vector<double> x_, x_previous_, rate_, rate_previous_;
     std::vector<double> reached_, reached_rate_;  // the end of the last step, before it was replaced
     SUNContext context_ = nullptr;

@@ -5,7 +5,7 @@
 // seen go to $SHOTS, if set.
 import { chromium } from "playwright-core";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, mkdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -18,8 +18,17 @@ if (!appell) {
 }
 const models = named.length
   ? named
-  : ["perpendicular_pucks", "rolling_disk", "appell_hamel_nonlinear", "double_pendulum", "free_body", "bouncing_ball",
-     "vibrating_incline_regimes", "rough_ring", "parallel_three", "block_on_vibrating_table", "bricard"];
+  : readdirSync(gallery).filter((file) => file.endsWith(".appell")).map((file) => path.basename(file, ".appell")).sort();
+// of the gallery these are looked at in every view, the others in one each, in turn
+const closely = named.length ? named : ["perpendicular_pucks", "rolling_disk", "vibrating_incline_regimes"];
+const desktop = { viewport: { width: 1280, height: 900 } };
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const views = [
+  ["desktop_light", { ...desktop, colorScheme: "light" }],
+  ["phone_dark", { ...phone, colorScheme: "dark" }],
+  ["desktop_dark", { ...desktop, colorScheme: "dark" }],
+  ["phone_light", { ...phone, colorScheme: "light" }],
+];
 const shots = process.env.SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 
@@ -189,13 +198,8 @@ for (const model of models) {
   const size = statSync(file).size;
   check(size < 3e6, `the report has ${size} bytes`);
   check(readFileSync(file, "utf8").startsWith("<!DOCTYPE html>"), "no HTML");
-  const desktop = { viewport: { width: 1280, height: 900 } };
-  await scripted(file, model, { ...desktop, colorScheme: "light" }, "desktop_light", check);
-  if (named.length || model === models[0] || model === models[1]) {
-    await scripted(file, model, { ...desktop, colorScheme: "dark" }, "desktop_dark", check);
-    await scripted(file, model, { viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true }, "phone_dark", check);
-  }
-  await scripted(file, model, { viewport: { width: 390, height: 844 }, colorScheme: "light", hasTouch: true, isMobile: true }, "phone_light", check);
+  for (const [name, options] of closely.includes(model) ? views : [views[models.indexOf(model) % views.length]])
+    await scripted(file, model, options, name, check);
   await unscripted(file, check);
   console.log(`${model}: ${problems.length === found ? "good" : "PROBLEMS"}, run and report ${seconds.toFixed(2)} s, ${Math.round(size / 1024)} KiB`);
 }

@@ -418,10 +418,14 @@ TEST_F(Cli, EveryIntegratorRuns) {
     expect_problem(command + "rk4", "E0815");
     expect_problem(command + "dopri5 --step 0.1", "E0815");
     expect_problem(command + "rk4 --step 0.1 --max-step 1", "E0815");
+    expect_problem(command + "rk4 --step 0.1 --first-step 1", "E0815");
     // the model's step is left aside by an integrator that has none
     write("m.appell", "system m\ncoord x = 0 m\nparticle P mass 1 kg at O + x*N.x\nrun for 1 s integrator rk4 step 0.1 s\n");
     EXPECT_EQ(call("run m.appell --out o --integrator dop853 --max-step 0.01").code, 0);
     EXPECT_GE(nlohmann::json::parse(read("o/summary.json"))["steps"]["accepted"], 99);
+    EXPECT_EQ(call("run m.appell --out o --integrator dop853 --first-step 0.25 --every step").code, 0);
+    EXPECT_NE(read("o/trajectory.csv").find("\n0.25,"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(read("o/summary.json"))["options"]["first_step"], 0.25);
 }
 
 TEST_F(Cli, LinearizePrintsTheStateTheEquationsAndTheEigenvalues) {
@@ -585,6 +589,8 @@ TEST_F(Cli, AFullDiskIsNamed) {
     EXPECT_EQ(WEXITSTATUS(status), 1);
     EXPECT_NE(read("log").find("E0801"), std::string::npos) << read("log");
     EXPECT_NE(read("log").find("File too large"), std::string::npos) << read("log");
+    EXPECT_NE(read("log").find("no rows of this run are kept"), std::string::npos) << read("log");
+    EXPECT_EQ(read("log").find("E0811"), std::string::npos) << read("log");
     EXPECT_FALSE(fs::exists(folder_ / "full"));
 }
 

@@ -185,6 +185,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0815, particle("run for 10 s, integrator rk4"));
     add(Code::E0815, particle("run for 10 s, step 0.1 s"));
     add(Code::E0815, particle("run for 10 s, integrator merson, step 0.1 s, max_step 1 s"));
+    add(Code::E0815, particle("run for 10 s, integrator merson, step 0.1 s, first_step 1 s"));
     add(Code::E0815, particle("speed u = x' + y', v = y'\ntolerance x' = 1e-3\nrun for 1 s")).place = "x'";
     add(Code::E0815, particle("run for 1 s, stabilize project, gains (-1)"));
     add(Code::E0815, particle("constraint c: x' = y'\nrun for 1 s, formulation voronec, stabilize baumgarte"));

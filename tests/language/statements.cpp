@@ -229,7 +229,7 @@ output l1 = lambda(a), l2 = lambda(two.2), l3 = lambda(vec, y), l4 = dot(lambda(
 TEST(LanguageStatements, RunAndPlots) {
     const Model m = read_ok(with(R"(
 run rtol 1e-7 for 10 s, every 10 ms
-    from 1 s, atol 0, formulation multipliers, integrator merson, step 1 ms, max_step 2 ms, stabilize none
+    from 1 s, atol 0, formulation multipliers, integrator merson, step 1 ms, first_step 3 ms, max_step 2 ms, stabilize none
 plot path(P_)
 plot x_, 2*x_ vs x_'
 plot x_ vs t
@@ -241,6 +241,7 @@ output E = energy(), K = kinetic(), V = potential(), a = dot(acc(P_), N.x), b = 
     EXPECT_EQ(m.run.rtol, 1e-7);
     EXPECT_EQ(m.run.integrator, "merson");
     EXPECT_EQ(*m.run.step, 0.001);
+    EXPECT_EQ(*m.run.first_step, 0.003);
     EXPECT_EQ(*m.run.max_step, 0.002);
     EXPECT_EQ(m.run.stabilize, "none");
     ASSERT_EQ(m.plots.size(), 3u);

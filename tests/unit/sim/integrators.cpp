@@ -207,6 +207,21 @@ TEST(Integrators, RespectTheLargestStep) {
     }
 }
 
+TEST(Integrators, SetOutWithTheFirstStepThatIsGiven) {
+    for (const IntegratorInfo& row : integrator_table()) {
+        if (row.fixed_step) continue;
+        Problem p(
+            "nothing", [](double, auto, auto xd) { xd[0] = 0; }, [](double) { return Values{1}; }, 2);
+        // one that would lead beyond the end leads to the end
+        for (const auto& [end, first] : {std::pair(2.0, 0.03125), std::pair(-2.0, -0.03125), std::pair(0.01, 0.01)}) {
+            const auto integrator = make_integrator(row.kind, p, {.first_step = 0.03125, .max_step = 0.5});
+            ASSERT_EQ(integrator->start(0, Values{1}, end), StepStatus::ok);
+            ASSERT_EQ(integrator->step(), StepStatus::ok) << row.name << " to " << end;
+            EXPECT_EQ(integrator->t(), first) << row.name;
+        }
+    }
+}
+
 // steps end at products, never at sums: where a row is wanted every third of them, it is there
 TEST(Integrators, FixedStepsEndAtMultiples) {
     for (const IntegratorInfo& row : integrator_table()) {
