@@ -345,6 +345,9 @@ private:
                 if (in_.accept_word("restitution") && !expression(Role::restitution)) return false;
                 continue;
             }
+            if (in_.kind() != TokenKind::equal && !left.nodes.empty() && left.nodes.back().op == SyntaxOp::equal)
+                return in_.fail(Code::E0105, left.nodes.back().span, "`==` asks whether two numbers are equal", "`==`",
+                                "`=`, which makes them equal");
             if (in_.kind() != TokenKind::equal) return in_.fail_expected("`=`");
             if (!value(Role::right)) return false;
         } while (in_.accept(TokenKind::comma));

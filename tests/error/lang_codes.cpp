@@ -81,6 +81,7 @@ std::vector<BadModel> bad_models() {
     add("E0105", 2, 16, with("frame B from N rotat 1 about z"));
     add("E0105", 3, 3, with("param m = 1\n  coord y"));
     add("E0105", 2, 21, with("frame B from N body zxx (1, 2, 3)"));
+    add("E0105", 3, 17, with("coord x\nconstraint c: x == 1"));
     add("E0106", 2, 11, with("param m = (1 + 2"));
     add("E0106", 2, 11, with("param m = sin(1"));
     add("E0107", 2, 13, with("param m = 1 kgg"));
