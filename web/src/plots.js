@@ -10,10 +10,16 @@ const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 const stroke = (i) => () => colour(`trace-${i % k_traces}`);
 const dash = (i) => dashes[Math.floor(i / k_traces) % dashes.length];
 
-// ticks in few digits, all with the same number of decimals
+// Ticks in few digits, all with the same number of decimals. Where they differ only far behind the first digits, the middle one is
+// written out and the others by their distance from it.
 function ticks(u, values) {
   const step = values.length > 1 ? Math.abs(values[1] - values[0]) : 1;
   const size = Math.max(...values.map(Math.abs));
+  if (step < 1e-6 * size) {
+    const middle = Math.floor(values.length / 2);
+    const signed = (k) => (k > 0 ? "+" : "−") + show(Math.abs(k) * step, 3);
+    return values.map((v, i) => (i === middle ? show(v, 9) : signed(i - middle)));
+  }
   if (size >= 1e5 || (size < 1e-3 && size > 0)) return values.map((v) => (v === 0 ? "0" : show(v, 4)));
   let decimals = 0;
   while (decimals < 8 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6 * step * 10 ** decimals) decimals++;
