@@ -14,6 +14,13 @@ namespace {
 
 Eigen::Index at_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
+Column50 vector(const Workspace<Digits50>& from, const std::string& name) {
+    const auto values = from.output(name);
+    Column50 out(at_index(values.size()));
+    for (std::size_t i = 0; i < values.size(); ++i) out(at_index(i)) = values[i];
+    return out;
+}
+
 std::vector<NodeId> nodes_of(Graph& g, std::span<const SymbolId> symbols) {
     std::vector<NodeId> out;
     for (const SymbolId s : symbols) out.push_back(g.symbol_node(s));
@@ -117,11 +124,13 @@ MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<
         psi.push_back(d_.rows[i].velocity);
         velocity_rows_.push_back(i);
     }
-    phi_ = add_jacobian(spec, "phi by q", phi, q);
-    psi_ = add_jacobian(spec, "psi by x", psi, q_and_u);
+    ProgramSpec rows{symbols_, {}, {}};
+    phi_ = add_jacobian(rows, "phi by q", phi, q);
+    psi_ = add_jacobian(rows, "psi by x", psi, q_and_u);
+    rows.outputs.push_back({"phi", phi});
+    rows.outputs.push_back({"psi", psi});
+    spec.outputs.insert(spec.outputs.end(), rows.outputs.begin(), rows.outputs.end());
     spec.outputs.push_back({"rates", rates});
-    spec.outputs.push_back({"phi", phi});
-    spec.outputs.push_back({"psi", psi});
     spec.outputs.push_back({"u'", nodes_of(g, speed_rates)});
     spec.outputs.push_back({"multipliers", nodes_of(g, multipliers)});
     spec.outputs.push_back({"actuators", nodes_of(g, d_.actuators)});
@@ -146,6 +155,8 @@ MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<
 
     program_ = lower_program(g, spec);
     workspace_ = std::make_unique<Workspace<Digits50>>(program_);
+    rows_program_ = lower_program(g, rows);
+    rows_workspace_ = std::make_unique<Workspace<Digits50>>(rows_program_);
 }
 
 MotionEquations::Entries MotionEquations::add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
@@ -180,17 +191,36 @@ void MotionEquations::find_kinks(ProgramSpec& spec, std::vector<NodeId> roots) {
     spec.outputs.push_back(std::move(group));
 }
 
-Column50 MotionEquations::vector(const std::string& name) const {
-    const auto values = workspace_->output(name);
-    Column50 out(at_index(values.size()));
-    for (std::size_t i = 0; i < values.size(); ++i) out(at_index(i)) = values[i];
+Matrix50 MotionEquations::Entries::read(const Workspace<Digits50>& from, const std::string& name) const {
+    const auto values = from.output(name);
+    Matrix50 out = Matrix50::Zero(at_index(rows), at_index(columns));
+    for (std::size_t k = 0; k < values.size(); ++k) out(places[k].first, places[k].second) = values[k];
     return out;
 }
 
-Matrix50 MotionEquations::matrix(const std::string& name, const Entries& entries) const {
-    const auto values = workspace_->output(name);
-    Matrix50 out = Matrix50::Zero(at_index(entries.rows), at_index(entries.columns));
-    for (std::size_t k = 0; k < values.size(); ++k) out(entries.places[k].first, entries.places[k].second) = values[k];
+// by coordinates and speeds, to configuration and speeds
+Matrix50 MotionEquations::by_variations(const Matrix50& by_x, std::span<const Digits50> point) const {
+    Matrix50 out(by_x.rows(), at_index(2 * nu_));
+    out.leftCols(at_index(nu_)) = by_configuration(by_x.leftCols(at_index(nq_)), point);
+    out.rightCols(at_index(nu_)) = by_x.rightCols(at_index(nu_));
+    return out;
+}
+
+void MotionEquations::read_rows(const Workspace<Digits50>& from, std::span<const Digits50> point, MotionNumbers& out) const {
+    out.phi = vector(from, "phi");
+    out.psi = vector(from, "psi");
+    out.P = by_configuration(phi_.read(from, "phi by q"), point);
+    out.V = by_variations(psi_.read(from, "psi by x"), point);
+}
+
+MotionNumbers MotionEquations::rows_at(std::span<const Digits50> point) {
+    MotionNumbers out;
+    std::copy(point.begin(), point.end(), rows_workspace_->inputs().begin());
+    out.report = rows_workspace_->run();
+    for (const Digits50& value : rows_workspace_->outputs())
+        if (!is_finite(value)) return out;
+    out.finite = true;
+    read_rows(*rows_workspace_, point, out);
     return out;
 }
 
@@ -282,28 +312,18 @@ MotionNumbers MotionEquations::evaluate(std::span<const Digits50> point) {
     for (const Digits50& value : workspace_->outputs())
         if (!is_finite(value)) return out;
     out.finite = true;
-    out.speed_rates = vector("u'");
-    out.rates = vector("rates");
-    out.phi = vector("phi");
-    out.psi = vector("psi");
-    out.multipliers = vector("multipliers");
-    out.actuators = vector("actuators");
-    out.kinks = vector("kinks");
+    out.speed_rates = vector(*workspace_, "u'");
+    out.rates = vector(*workspace_, "rates");
+    out.multipliers = vector(*workspace_, "multipliers");
+    out.actuators = vector(*workspace_, "actuators");
+    out.kinks = vector(*workspace_, "kinks");
+    read_rows(*workspace_, point, out);
     const auto nq = at_index(nq_), nu = at_index(nu_);
-    // by coordinates and speeds, to configuration and speeds
-    const auto by_variations = [&](const Matrix50& by_x) {
-        Matrix50 result(by_x.rows(), 2 * nu);
-        result.leftCols(nu) = by_configuration(by_x.leftCols(nq), point);
-        result.rightCols(nu) = by_x.rightCols(nu);
-        return result;
-    };
-    const Matrix50 R = matrix("R", R_);
-    out.R_x = by_variations(R.leftCols(nq + nu));
+    const Matrix50 R = R_.read(*workspace_, "R");
+    out.R_x = by_variations(R.leftCols(nq + nu), point);
     out.R_w = R.middleCols(nq + nu, at_index(inputs_));
     out.R_z = R.rightCols(at_index(unknowns_));
-    out.G = by_variations(matrix("rates by x", rates_));
-    out.P = by_configuration(matrix("phi by q", phi_), point);
-    out.V = by_variations(matrix("psi by x", psi_));
+    out.G = by_variations(rates_.read(*workspace_, "rates by x"), point);
     out.M = Matrix50::Zero(nu, nu);
     const auto masses = workspace_->output("M");
     for (std::size_t k = 0; k < masses.size(); ++k) {

@@ -46,6 +46,8 @@ public:
 
     // t, q, u, parameters, inputs, free actuators
     [[nodiscard]] MotionNumbers at(std::span<const Digits50> point);
+    // phi, psi, P and V alone, which is a small part of the work; not for equations with kinks, whose limits `at` takes
+    [[nodiscard]] MotionNumbers rows_at(std::span<const Digits50> point);
     // at the zero of what sign, abs and their like look at
     [[nodiscard]] static bool is_kink(const Digits50& argument);
 
@@ -70,6 +72,8 @@ private:
     struct Entries {
         std::size_t rows = 0, columns = 0;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
+
+        [[nodiscard]] Matrix50 read(const Workspace<Digits50>& from, const std::string& name) const;
     };
 
     [[nodiscard]] MotionNumbers evaluate(std::span<const Digits50> point);
@@ -77,8 +81,8 @@ private:
     Entries add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
                          std::span<const SymbolId> variables);
     void find_kinks(ProgramSpec& spec, std::vector<NodeId> roots);
-    [[nodiscard]] Matrix50 matrix(const std::string& name, const Entries& entries) const;
-    [[nodiscard]] Column50 vector(const std::string& name) const;
+    void read_rows(const Workspace<Digits50>& from, std::span<const Digits50> point, MotionNumbers& out) const;
+    [[nodiscard]] Matrix50 by_variations(const Matrix50& by_x, std::span<const Digits50> point) const;
     [[nodiscard]] Matrix50 by_configuration(const Matrix50& by_q, std::span<const Digits50> point) const;
 
     const ConstrainedDynamics d_;
@@ -91,8 +95,8 @@ private:
     bool depends_on_time_ = false, rows_depend_on_inputs_ = false;
     Entries R_, rates_, phi_, psi_;
     std::size_t unknowns_ = 0, inputs_ = 0;
-    Program program_;
-    std::unique_ptr<Workspace<Digits50>> workspace_;
+    Program program_, rows_program_;
+    std::unique_ptr<Workspace<Digits50>> workspace_, rows_workspace_;
 };
 
 }  // namespace appell

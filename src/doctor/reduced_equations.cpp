@@ -141,9 +141,12 @@ Reduced reduce(const MotionNumbers& at, const MotionEquations& motion, const Dep
         G(at_index(c), at_index(y)) += at.rates(at_index(z));
     }
     const Matrix50 rates = G * T;
-    Eigen::FullPivLU<Matrix50> lu(at.R_z);
-    lu.setThreshold(Digits50("1e-30"));
-    const Matrix50 by_inputs = at.R_w.cols() > 0 ? Matrix50(-lu.solve(at.R_w)) : Matrix50(at.R_z.cols(), 0);
+    Matrix50 by_inputs(at.R_z.cols(), 0);
+    if (at.R_w.cols() > 0) {
+        Eigen::FullPivLU<Matrix50> lu(at.R_z);
+        lu.setThreshold(Digits50("1e-30"));
+        by_inputs = -lu.solve(at.R_w);
+    }
     out.A = Matrix50::Zero(at_index(ny), at_index(ny));
     out.B = Matrix50::Zero(at_index(ny), at.R_w.cols());
     for (std::size_t k = 0; k < ny; ++k) {

@@ -51,23 +51,22 @@ private:
     [[nodiscard]] NodeId here(NodeId node) { return substitute(g_, node, state_); }
     [[nodiscard]] bool is_zero(NodeId node) const { return g_.is_constant(node, 0) || vanishes_identically(g_, node); }
 
-    // a dense jacobian at the state, what vanishes put to zero
     Rows slopes(std::span<const NodeId> roots, std::span<const SymbolId> variables) {
-        Rows out(roots.size(), std::vector<NodeId>(variables.size(), zero_));
-        for (const SparseEntry& e : jacobian(g_, roots, variables).entries) {
-            const NodeId value = here(e.value);
-            if (!is_zero(value)) out[e.row][e.column] = value;
-        }
-        return out;
+        return dense(jacobian(g_, roots, variables), false);
     }
 
+    // a matrix at the state, what vanishes put to zero
     Rows dense(const SparseMatrix& matrix, bool symmetric) {
         Rows out(matrix.rows, std::vector<NodeId>(matrix.columns, zero_));
-        for (const SparseEntry& e : matrix.entries) {
-            const NodeId value = here(e.value);
-            if (is_zero(value)) continue;
-            out[e.row][e.column] = value;
-            if (symmetric) out[e.column][e.row] = value;
+        std::vector<NodeId> values;
+        for (const SparseEntry& e : matrix.entries) values.push_back(e.value);
+        values = substitute(g_, values, state_);
+        const std::vector<bool> vanishes = identically_zero(g_, values);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            if (vanishes[k]) continue;
+            const SparseEntry& e = matrix.entries[k];
+            out[e.row][e.column] = values[k];
+            if (symmetric) out[e.column][e.row] = values[k];
         }
         return out;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <Eigen/QR>
 
@@ -61,41 +62,33 @@ Linearised linearise(const MotionEquations& equations, const MotionNumbers& at, 
     return out;
 }
 
-}  // namespace
-
-SpeedRateSlopes speed_rate_slopes(const MotionNumbers& at, const Matrix50& directions) {
-    SpeedRateSlopes out;
-    const Eigen::Index nu = at.speed_rates.size();
-    Eigen::FullPivLU<Matrix50> lu(at.R_z);
-    lu.setThreshold(rank_bar());
-    const Matrix50 right = -at.R_x * directions;
-    out.by_x = Matrix50(lu.solve(right)).topRows(nu);
-    if (lu.rank() < at.R_z.cols()) {
-        const Matrix50 kernel = lu.kernel();
-        const Digits50 size = kernel.cwiseAbs().maxCoeff();
-        out.determined = kernel.topRows(nu).cwiseAbs().maxCoeff() <= size * Digits50(1e-20);
+// The s of least norm among those with the least |J s + error|^2 + damping^2 |s|^2.
+Column50 damped_step(const Matrix50& J, const Column50& error, const Digits50& damping) {
+    // Equations that are well independent of each other: s = -J' (J J' + damping^2)^-1 error is a small system. Its condition is
+    // the square of that of J, for which fifty digits have room.
+    if (J.rows() <= J.cols()) {
+        Matrix50 square = J * J.transpose();
+        square.diagonal().array() += damping * damping;
+        const Eigen::LDLT<Matrix50> factors(square);
+        const Column50 pivots = factors.vectorD();
+        if (pivots.minCoeff() > pivots.maxCoeff() * Digits50(1e-12)) return -(J.transpose() * factors.solve(error));
     }
-    return out;
+    Matrix50 damped(J.rows() + J.cols(), J.cols());
+    damped << J, Matrix50(Matrix50::Identity(J.cols(), J.cols()) * damping);
+    Column50 right = Column50::Zero(damped.rows());
+    right.head(J.rows()) = -error;
+    Eigen::CompleteOrthogonalDecomposition<Matrix50> decomposition(damped.rows(), damped.cols());
+    decomposition.setThreshold(Digits50("1e-45"));
+    decomposition.compute(damped);
+    return decomposition.solve(right);
 }
 
-Column50 units_of(const MotionNumbers& at) {
-    const Eigen::Index nu = at.speed_rates.size();
-    Column50 inertia(2 * nu);
-    inertia.head(nu) = (at.Y.transpose() * at.M * at.Y).diagonal();
-    inertia.tail(nu) = at.M.diagonal();
-    Digits50 lightest(0);
-    for (Eigen::Index i = 0; i < 2 * nu; ++i)
-        if (inertia(i) > 0 && (lightest == 0 || inertia(i) < lightest)) lightest = inertia(i);
-    Column50 out(2 * nu);
-    for (Eigen::Index i = 0; i < 2 * nu; ++i)
-        out(i) = lightest == 0 ? Digits50(1) : Digits50(1 / sqrt(Digits50(inertia(i) > 0 ? inertia(i) : lightest)));
-    return out;
-}
-
-TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, const std::vector<TrimEquation>& wanted,
-                  const Column50& units, const std::vector<std::size_t>& free) {
+// `numbers_at`: what the wanted equations need at a point
+template <class NumbersAt>
+TrimSearch iterate(const MotionEquations& equations, const NumbersAt& numbers_at, std::vector<Digits50>& point,
+                   const std::vector<TrimEquation>& wanted, const Column50& units, const std::vector<std::size_t>& free) {
     TrimSearch out;
-    out.numbers = equations.at(point);
+    out.numbers = numbers_at(point);
     if (!out.numbers.finite) {
         out.finite = false;
         return out;
@@ -158,14 +151,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         // states that are not isolated; but far off no faint combination of equations may govern the step. Spins about the
         // principal axes of a body would all be led to rest without it.
         const Digits50 damping = std::min(Digits50(error.norm()), Digits50(J.norm() / 100));
-        Matrix50 damped(J.rows() + J.cols(), J.cols());
-        damped << J, Matrix50(Matrix50::Identity(J.cols(), J.cols()) * damping);
-        Column50 right = Column50::Zero(damped.rows());
-        right.head(J.rows()) = -error;
-        Eigen::CompleteOrthogonalDecomposition<Matrix50> decomposition(damped.rows(), damped.cols());
-        decomposition.setThreshold(Digits50("1e-45"));
-        decomposition.compute(damped);
-        const Column50 reduced = decomposition.solve(right);
+        const Column50 reduced = damped_step(J, error, damping);
         if (reduced.norm() <= size * Digits50(1e-45)) {  // at round-off, or at the nearest that there is
             out.converged = missed <= size * Digits50(1e-35);
             return out;
@@ -182,7 +168,7 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
             point = before;
             equations.move(point, step);
             equations.normalise(point);
-            MotionNumbers next = equations.at(point);
+            MotionNumbers next = numbers_at(point);
             if (!next.finite) continue;
             const Column50 now = linearise(equations, next, point, wanted).error.cwiseProduct(weight);
             better = now.squaredNorm() < merit || close;
@@ -190,10 +176,56 @@ TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, cons
         }
         if (!better) {
             point = before;
-            out.numbers = equations.at(point);
+            out.numbers = numbers_at(point);
             out.converged = missed <= size * Digits50(1e-35);
             return out;
         }
+    }
+    return out;
+}
+
+}  // namespace
+
+SpeedRateSlopes speed_rate_slopes(const MotionNumbers& at, const Matrix50& directions) {
+    SpeedRateSlopes out;
+    const Eigen::Index nu = at.speed_rates.size();
+    Eigen::FullPivLU<Matrix50> lu(at.R_z);
+    lu.setThreshold(rank_bar());
+    const Matrix50 right = -at.R_x * directions;
+    out.by_x = Matrix50(lu.solve(right)).topRows(nu);
+    if (lu.rank() < at.R_z.cols()) {
+        const Matrix50 kernel = lu.kernel();
+        const Digits50 size = kernel.cwiseAbs().maxCoeff();
+        out.determined = kernel.topRows(nu).cwiseAbs().maxCoeff() <= size * Digits50(1e-20);
+    }
+    return out;
+}
+
+Column50 units_of(const MotionNumbers& at) {
+    const Eigen::Index nu = at.speed_rates.size();
+    Column50 inertia(2 * nu);
+    inertia.head(nu) = (at.Y.transpose() * at.M * at.Y).diagonal();
+    inertia.tail(nu) = at.M.diagonal();
+    Digits50 lightest(0);
+    for (Eigen::Index i = 0; i < 2 * nu; ++i)
+        if (inertia(i) > 0 && (lightest == 0 || inertia(i) < lightest)) lightest = inertia(i);
+    Column50 out(2 * nu);
+    for (Eigen::Index i = 0; i < 2 * nu; ++i)
+        out(i) = lightest == 0 ? Digits50(1) : Digits50(1 / sqrt(Digits50(inertia(i) > 0 ? inertia(i) : lightest)));
+    return out;
+}
+
+TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, const std::vector<TrimEquation>& wanted,
+                  const Column50& units, const std::vector<std::size_t>& free) {
+    // constraints alone need no accelerations on the way
+    const bool rows_only = equations.kinks().empty() && std::all_of(wanted.begin(), wanted.end(), [](const TrimEquation& e) {
+                               return e.kind == TrimEquation::Kind::position || e.kind == TrimEquation::Kind::velocity;
+                           });
+    const auto numbers_at = [&](std::span<const Digits50> p) { return rows_only ? equations.rows_at(p) : equations.at(p); };
+    TrimSearch out = iterate(equations, numbers_at, point, wanted, units, free);
+    if (rows_only && out.converged) {
+        out.numbers = equations.at(point);
+        out.finite = out.converged = out.numbers.finite;
     }
     return out;
 }

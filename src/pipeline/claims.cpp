@@ -218,23 +218,31 @@ private:
         Values<T> out;
         out.terms.resize(equations_.size());
         Workspace<T> workspace(program);
-        const auto copy = [&](std::string_view name) {
-            const auto values = workspace.output(name);
+        const auto copy = [&](const OutputRange& range) {
+            const auto values = workspace.output(range);
             return std::vector<T>(values.begin(), values.end());
         };
+        // found by name once: there are as many names as equations
+        const OutputRange &left = program.output("left"), &right = program.output("right"), &where = program.output("where"),
+                          &unknowns = program.output("unknowns");
+        std::vector<const OutputRange*> terms, slopes;
+        for (std::size_t i = 0; i < equations_.size(); ++i) {
+            terms.push_back(&program.output(fmt::format("terms {}", i)));
+            slopes.push_back(&program.output(fmt::format("slopes {}", i)));
+        }
         for (const std::vector<T>& state : states) {
             std::copy(state.begin(), state.end(), workspace.inputs().begin());
             (void)workspace.run();  // what is not finite is judged claim by claim
-            out.left.push_back(copy("left"));
-            out.right.push_back(copy("right"));
-            out.where.push_back(copy("where"));
+            out.left.push_back(copy(left));
+            out.right.push_back(copy(right));
+            out.where.push_back(copy(where));
             T largest(0);
-            for (const T& value : workspace.output("unknowns"))
+            for (const T& value : workspace.output(unknowns))
                 if (is_finite(value)) largest = std::max(largest, T(magnitude(value)));
             std::vector<T> floor(equations_.size(), T(0));
             for (std::size_t i = 0; i < equations_.size(); ++i) {
-                out.terms[i].push_back(copy(fmt::format("terms {}", i)));
-                for (const T& slope : workspace.output(fmt::format("slopes {}", i)))
+                out.terms[i].push_back(copy(*terms[i]));
+                for (const T& slope : workspace.output(*slopes[i]))
                     if (is_finite(slope)) floor[i] = std::max(floor[i], T(magnitude(slope) * largest));
             }
             out.floor.push_back(std::move(floor));

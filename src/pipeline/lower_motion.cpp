@@ -307,8 +307,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     // `minimal`: what is integrated is decided where the run starts
     const auto at_start = values_on_constraints(m, motion, out.x0, options.from, start);
     std::optional<ConstrainedDynamics> partitioned;
+    Result<StatePartition> partition;
     if (options.formulation == Formulation::minimal && at_start) {
-        Result<StatePartition> partition = choose_state_partition(d, *at_start);
+        partition = choose_state_partition(d, *at_start);
         diagnostics.append(partition.diagnostics);
         if (!partition.ok()) return result;
         for (const std::uint32_t i : partition->coordinates) out.independent_coordinates.push_back(i);
@@ -333,10 +334,12 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (options.residual && !motion.reduction)
         motion.residual = lowering.residual_of(with_damping ? *with_damping : d, std::move(powers), acting.solves());
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
+    if (options.for_run && motion.reduction) motion.reduction->written = lowering.written_corrections(*partition);
     if (options.for_run && options.native) {
         for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);
         if (motion.reduction)
             for (DependentRows* rows : {&motion.reduction->position, &motion.reduction->velocity}) add_native_code(rows->program);
+        if (motion.reduction && motion.reduction->written) add_native_code(motion.reduction->written->program);
     }
     out.inputs = lowering.inputs();
     out.equations = equations.solves;

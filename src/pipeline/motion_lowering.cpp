@@ -9,6 +9,7 @@
 #include "dynam/motion_residual.hpp"
 #include "expr/dependence.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "tape/small_inverse.hpp"
 
 namespace appell {
 
@@ -188,6 +189,104 @@ DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
     return out;
 }
 
+bool MotionLowering::write_corrections(const DependentLevel& level, const StatePartition& partition,
+                                       WrittenCorrections::Level& shape, Substitution& state, CorrectionOutputs& out) {
+    const std::size_t n = level.rows.size();
+    if (n == 0) return true;
+    std::vector<NodeId> all = level.residuals;
+    for (const std::vector<NodeId>& row : level.slopes) all.insert(all.end(), row.begin(), row.end());
+    // what takes the rounding of the first correction away is enough where the rows are affine
+    bool affine = true;
+    const std::vector<SymbolId> present = symbols_in(g_, std::span(all).subspan(n));
+    for (const SymbolId unknown : level.unknowns) affine = affine && !std::binary_search(present.begin(), present.end(), unknown);
+    shape.corrections = affine ? 2 : 3;
+    std::vector<std::size_t> directions(n);
+    for (std::size_t k = 0; k < n; ++k) directions[k] = k;
+    std::vector<NodeId> entries(n);
+    for (std::size_t k = 0; k < n; ++k) entries[k] = g_.symbol_node(level.unknowns[k]);
+    for (std::size_t correction = 0; correction < shape.corrections; ++correction) {
+        const std::vector<NodeId> here = substitute(g_, all, state);
+        std::vector<std::vector<NodeId>> J(n);
+        for (std::size_t i = 0; i < n; ++i) J[i].assign(&here[n + i * n], &here[n + i * n] + n);
+        const std::optional<DependentColumns> columns = invert_columns(g_, J, directions);
+        if (!columns) return false;
+        for (std::size_t k = 0; k < n; ++k) {
+            std::vector<NodeId> terms;
+            for (std::size_t i = 0; i < n; ++i) terms.push_back(g_.mul(columns->inverse[k][i], here[i]));
+            out.steps.push_back(g_.neg(sum_in_pairs(g_, std::move(terms))));
+            entries[k] = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), out.steps.back()));
+        }
+        if (correction + 1 == shape.corrections) {
+            shape.blocks = columns->blocks.size();
+            out.determinants.insert(out.determinants.end(), columns->determinants.begin(), columns->determinants.end());
+            for (const std::vector<std::size_t>& block : columns->blocks) {
+                NodeId lengths = g_.constant(1);
+                for (const std::size_t i : block) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
+                out.lengths.push_back(substitute(g_, lengths, state));
+            }
+        }
+        for (std::size_t k = 0; k < n; ++k) state.set(level.unknowns[k], entries[k]);
+    }
+    out.entries.insert(out.entries.end(), entries.begin(), entries.end());
+    return true;
+}
+
+std::optional<WrittenCorrections> MotionLowering::written_corrections(const StatePartition& partition) {
+    // beyond, the loop over the rows is as fast
+    constexpr std::size_t k_most_rows = 6, k_most_instructions = 600;
+    WrittenCorrections out;
+    const std::size_t nq = m_.coordinates.size();
+    if (partition.velocity_rows.empty() || partition.velocity_rows.size() > k_most_rows) return std::nullopt;
+    for (const Frame& frame : m_.frames)
+        if (std::holds_alternative<QuaternionRotation>(frame.orientation)) return std::nullopt;
+
+    std::vector<SymbolId> q;
+    for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
+    DependentLevel position{partition.position_rows, {}, {}, {}};
+    for (const StatePartition::Direction& along : partition.directions) {
+        position.unknowns.push_back(q[along.index]);
+        out.position.entries.push_back(along.index);
+        out.position.scales.push_back(along.scale);
+    }
+    for (const std::uint32_t row : position.rows) {
+        const NodeId phi = d_.rows[row].position;
+        const SparseMatrix slopes = jacobian(g_, std::span(&phi, 1), q, DerivativeMode::automatic);
+        position.residuals.push_back(phi);
+        std::vector<NodeId>& entries = position.slopes.emplace_back();
+        for (const StatePartition::Direction& along : partition.directions)
+            entries.push_back(product(slopes.find(0, along.index), g_.constant(1), along.scale));
+    }
+    DependentLevel velocity{partition.velocity_rows, {}, {}, {}};
+    for (const std::uint32_t j : partition.dependent_speeds) {
+        velocity.unknowns.push_back(m_.speeds[j].u);
+        out.velocity.entries.push_back(nq + j);
+        out.velocity.scales.push_back(partition.speed_scale[j]);
+    }
+    for (const std::uint32_t row : velocity.rows) {
+        velocity.residuals.push_back(d_.rows[row].velocity);
+        std::vector<NodeId>& entries = velocity.slopes.emplace_back();
+        for (const std::uint32_t j : partition.dependent_speeds)
+            entries.push_back(product(d_.A.find(row, j), g_.constant(1), partition.speed_scale[j]));
+    }
+    if (position.unknowns.size() != position.rows.size() || velocity.unknowns.size() != velocity.rows.size()) return std::nullopt;
+
+    Substitution state;
+    CorrectionOutputs outputs;
+    if (!write_corrections(position, partition, out.position, state, outputs) ||
+        !write_corrections(velocity, partition, out.velocity, state, outputs))
+        return std::nullopt;
+    out.program = lower_program(g_, {inputs_,
+                                     {},
+                                     {{"entries", std::move(outputs.entries)},
+                                      {"steps", std::move(outputs.steps)},
+                                      {"determinants", std::move(outputs.determinants)},
+                                      {"lengths", std::move(outputs.lengths)}}});
+    if (out.program.instructions.size() > k_most_instructions) return std::nullopt;
+    out.program.stream_begin = 1;
+    out.program.stream_end = static_cast<Slot>(1 + nq + m_.speeds.size());
+    return out;
+}
+
 std::span<const SparseEntry> MotionLowering::gradient(std::size_t row) const {
     const auto [begin, end] =
         std::equal_range(d_.A.entries.begin(), d_.A.entries.end(), SparseEntry{static_cast<std::uint32_t>(row), 0, {}},
@@ -195,11 +294,15 @@ std::span<const SparseEntry> MotionLowering::gradient(std::size_t row) const {
     return {begin, end};
 }
 
-NodeId MotionLowering::inverse_length(std::uint32_t row, const StatePartition& partition) {
+NodeId MotionLowering::squared_length(std::uint32_t row, const StatePartition& partition) {
     std::vector<NodeId> squares;
     for (const SparseEntry& e : gradient(row))
         squares.push_back(g_.pow(g_.mul(e.value, g_.constant(partition.speed_scale[e.column])), 2));
-    return g_.div(g_.constant(1), g_.make(Op::Sqrt, g_.sum(squares)));
+    return g_.sum(squares);
+}
+
+NodeId MotionLowering::inverse_length(std::uint32_t row, const StatePartition& partition) {
+    return g_.div(g_.constant(1), g_.make(Op::Sqrt, squared_length(row, partition)));
 }
 
 NodeId MotionLowering::product(NodeId slope, NodeId inverse, double scale) {

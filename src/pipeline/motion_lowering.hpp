@@ -10,6 +10,7 @@
 
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/state_partition.hpp"
+#include "expr/substitute.hpp"
 #include "sim/motion.hpp"
 
 namespace appell {
@@ -52,6 +53,8 @@ public:
 
     // the rows that give the dependent coordinates and speeds
     [[nodiscard]] Reduction reduction(const StatePartition& partition);
+    // their corrections, where these are short
+    [[nodiscard]] std::optional<WrittenCorrections> written_corrections(const StatePartition& partition);
 
 private:
     [[nodiscard]] std::vector<SymbolId> state_and(std::span<const SymbolId> more) const;  // q, u, more
@@ -75,10 +78,25 @@ private:
 
     DependentRows dependent_rows(DependentOutputs outputs);
 
+    // rows of one level with their slopes along the directions of the dependent entries
+    struct DependentLevel {
+        std::vector<std::uint32_t> rows;
+        std::vector<NodeId> residuals;
+        std::vector<std::vector<NodeId>> slopes;  // row by direction
+        std::vector<SymbolId> unknowns;           // by direction
+    };
+    struct CorrectionOutputs {
+        std::vector<NodeId> entries, steps, determinants, lengths;
+    };
+    // Newton's corrections of one level from a state on, which is then the state after them; false where they are not short
+    bool write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenCorrections::Level& shape,
+                           Substitution& state, CorrectionOutputs& out);
+
     // the entries of A_s
     [[nodiscard]] std::span<const SparseEntry> gradient(std::size_t row) const;
 
-    // 1/|A_s|, every speed in its own unit
+    // |A_s|^2 and 1/|A_s|, every speed in its own unit
+    NodeId squared_length(std::uint32_t row, const StatePartition& partition);
     NodeId inverse_length(std::uint32_t row, const StatePartition& partition);
 
     // a slope that is structurally zero is not there

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "sim/project.hpp"
@@ -152,6 +153,16 @@ Metrics metrics(const ConstrainedDynamics& d, const Motion& motion, double t, st
     return out;
 }
 
+// rows that are affine in the speeds leave them one plane, which has one nearest state
+bool several_branches_of_speeds(const ConstrainedDynamics& d) {
+    std::vector<NodeId> slopes;
+    for (const SparseEntry& e : d.A.entries)
+        if (d.rows[e.row].level != Level::acceleration) slopes.push_back(e.value);
+    const std::vector<SymbolId> present = symbols_in(d.graph(), slopes);
+    return std::any_of(d.model->speeds.begin(), d.model->speeds.end(),
+                       [&](const Speed& s) { return std::binary_search(present.begin(), present.end(), s.u); });
+}
+
 }  // namespace
 
 std::optional<Diagnostic> other_branches(const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s) {
@@ -198,7 +209,7 @@ std::optional<Diagnostic> other_branches(const ConstrainedDynamics& d, const Mot
     };
     if (coordinates_moved && metric.coordinates)
         if (auto found = look(Projector::Part::coordinates, *metric.coordinates)) return found;
-    return look(Projector::Part::speeds, metric.speeds);
+    return several_branches_of_speeds(d) ? look(Projector::Part::speeds, metric.speeds) : std::nullopt;
 }
 
 }  // namespace appell

@@ -167,13 +167,31 @@ StepStatus ExplicitRungeKutta::step() {
 // as in DOPRI5). The control of steps keeps them a little inside the bound, so that the bound that is asked about is less than
 // the one on the real axis, 3.3 and 6.4.
 void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
-    const std::vector<double>& last_rate = last_stage_rate();
     double rates = 0, states = 0;
-    for (std::size_t i = 0; i < controlled_; ++i) {
-        const double weight = atol_[i] + options_.rtol * largest(x_[i], trial_[i]), inverse = 1 / (weight * weight);
-        const double rate = rate_trial_[i] - last_rate[i], state = trial_[i] - last_stage_[i];
-        rates += rate * rate * inverse;
-        states += state * state * inverse;
+    // several entries at once, then the sums in their order
+    constexpr std::size_t k_at_once = 8;
+    std::array<double, k_at_once> of_rates, of_states;
+    const auto squares = [&, rtol = options_.rtol](std::size_t begin, auto count) {
+        const double *const x = x_.data() + begin, *const trial = trial_.data() + begin, *const atol = atol_.data() + begin;
+        const double *const rate = rate_trial_.data() + begin, *const last_rate = last_stage_rate().data() + begin;
+        const double* const last = last_stage_.data() + begin;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double weight = atol[i] + rtol * largest(x[i], trial[i]), inverse = 1 / (weight * weight);
+            const double change_of_rate = rate[i] - last_rate[i], change = trial[i] - last[i];
+            of_rates[i] = change_of_rate * change_of_rate * inverse;
+            of_states[i] = change * change * inverse;
+        }
+    };
+    for (std::size_t begin = 0; begin < controlled_; begin += k_at_once) {
+        const std::size_t count = std::min(k_at_once, controlled_ - begin);
+        if (count == k_at_once)
+            squares(begin, std::integral_constant<std::size_t, k_at_once>());
+        else
+            squares(begin, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            rates += of_rates[i];
+            states += of_states[i];
+        }
     }
     constexpr std::size_t k_enough = 15, k_others = 6;
     if (states > 0 && h * h * rates > control_.stability * control_.stability * states) {

@@ -37,10 +37,27 @@ struct DependentRows {
     std::vector<Move> moves;  // by output "moves"
 };
 
+// A few of Newton's corrections of all dependent entries, written out as one program, for rows that couple in small blocks. Its
+// outputs, from the guess in x:
+//     "entries"       of x, after all corrections; those of positions first
+//     "steps"         along the directions, by level and correction
+//     "determinants"  by level and block of the jacobian at the last correction, and
+//     "lengths"       the squares of what they are small against
+struct WrittenCorrections {
+    struct Level {
+        std::vector<std::size_t> entries;  // of x, by direction
+        std::vector<double> scales;        // an entry's change along its direction
+        std::size_t corrections = 0, blocks = 0;
+    };
+    Program program;
+    Level position, velocity;
+};
+
 // The reduced state: what is integrated, and the rows that give the rest (reduction.hpp).
 struct Reduction {
     std::vector<std::size_t> independent;  // entries of x that are integrated, ascending
     DependentRows position, velocity;
+    std::optional<WrittenCorrections> written;
 };
 
 // A function of the state whose passage through zero is an event.

@@ -41,6 +41,7 @@ public:
 
     void limit_rank(std::size_t rank) { workspace_.limit_rank(rank); }
 
+    [[nodiscard]] std::span<const double> outputs() const { return workspace_.outputs(); }
     [[nodiscard]] std::span<const double> output(const OutputRange& range) const { return workspace_.output(range); }
     [[nodiscard]] std::span<const double> output(std::string_view name) const { return workspace_.output(name); }
     // of its first solve (Workspace::rows); where a row begins in them

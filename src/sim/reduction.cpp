@@ -28,6 +28,9 @@ constexpr double k_round_off = 32 * k_epsilon;
 // and where corrections no longer shrink, so is this one: rows may be long sums
 constexpr double k_good_enough = 2e-13;
 constexpr int k_most_corrections = 10;
+// Pivots of three rows of at most unit length, but the smallest, have at most this product: the largest is at most one, and
+// complete pivoting lets entries grow no further than 9/4. A determinant over it is below the smallest pivot.
+constexpr double k_other_pivots = 9.0 / 4;
 
 }  // namespace
 
@@ -157,6 +160,87 @@ RateStatus DependentEntries::solve(double t, std::span<double> x) {
     return RateStatus::partition;
 }
 
+void DependentEntries::measure_share(double t, std::span<const double> x) {
+    if (rows_.count == 0 || program_.run(t, x).status != EvalStatus::ok) return;
+    share_ = std::abs(factor() * k_worn / least_share_);
+}
+
+// ---------------------------------------------------------------- the corrections that are written out
+
+WrittenSolution::WrittenSolution(const Motion& motion, const WrittenCorrections& written)
+    : written_(written), program_(motion, written.program) {
+    steps_ = written.program.output("steps").begin;
+    determinants_ = written.program.output("determinants").begin;
+    lengths_ = written.program.output("lengths").begin;
+    out_.resize(written.program.output_slots.size());
+    least_.resize(lengths_ - determinants_);
+}
+
+bool WrittenSolution::evaluate(double t, std::span<const double> x) {
+    if (program_.run_whole(t, x, out_)) return true;
+    if (program_.run(t, x).status != EvalStatus::ok) return false;
+    const std::span<const double> all = program_.outputs();
+    std::copy(all.begin(), all.end(), out_.begin());
+    return true;
+}
+
+bool WrittenSolution::start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot) {
+    if (!evaluate(t, x)) return false;
+    for (std::size_t k = 0; k < least_.size(); ++k) {
+        const double least = k < written_.position.blocks ? least_position_pivot : least_velocity_pivot;
+        least_[k] = std::copysign(k_other_pivots * least, out_[determinants_ + k]);
+    }
+    return regular();
+}
+
+bool WrittenSolution::regular() const {
+    for (std::size_t k = 0; k < least_.size(); ++k) {
+        const double determinant = out_[determinants_ + k];
+        if (!(determinant * least_[k] > 0)) return false;
+        if (!(determinant * determinant > least_[k] * least_[k] * out_[lengths_ + k])) return false;
+    }
+    return true;
+}
+
+// by the tests of DependentEntries::solve, from the second correction on, but for the sizes of residuals
+bool WrittenSolution::converged(const WrittenCorrections::Level& level, const double* entries, const double* steps) {
+    const std::size_t n = level.entries.size();
+    const double* const scales = level.scales.data();
+    const auto size_of = [n](const double* step) {
+        double size = 0;
+        for (std::size_t k = 0; k < n; ++k) size = std::max(size, std::abs(step[k]));
+        return size;
+    };
+    // no entry moves by more than so much of itself
+    const auto moved_at_most = [&](const double* step, double part) {
+        for (std::size_t k = 0; k < n; ++k)
+            if (!(std::abs(scales[k] * step[k]) <= part * std::abs(entries[k]))) return false;
+        return true;
+    };
+    double previous = size_of(steps);
+    for (std::size_t correction = 1; correction < level.corrections; ++correction) {
+        steps += n;
+        if (moved_at_most(steps, k_epsilon)) return true;
+        const double size = size_of(steps), ratio = size / previous;
+        if (!(ratio <= k_contraction)) return false;
+        if (moved_at_most(steps, 0.25 * k_epsilon / (ratio * ratio))) return true;
+        previous = size;
+    }
+    return n == 0;
+}
+
+bool WrittenSolution::solve(double t, std::span<double> x) {
+    if (!evaluate(t, x) || !regular()) return false;
+    const WrittenCorrections::Level &position = written_.position, &velocity = written_.velocity;
+    const double *entries = out_.data(), *steps = out_.data() + steps_;
+    if (!converged(position, entries, steps)) return false;
+    const double* velocity_entries = entries + position.entries.size();
+    if (!converged(velocity, velocity_entries, steps + position.corrections * position.entries.size())) return false;
+    for (const std::size_t entry : position.entries) x[entry] = *entries++;
+    for (const std::size_t entry : velocity.entries) x[entry] = *entries++;
+    return true;
+}
+
 // ---------------------------------------------------------------- the rate
 
 ReducedRate::ReducedRate(const Motion& motion, FirstOrderSystem& whole)
@@ -168,6 +252,7 @@ ReducedRate::ReducedRate(const Motion& motion, FirstOrderSystem& whole)
       position_(motion, motion.reduction->position, motion.position),
       velocity_(motion, motion.reduction->velocity, motion.velocity) {
     for (std::vector<double>* v : {&guess_x_, &guess_xd_, &x_, &xd_}) v->resize(motion.carried());
+    if (motion.reduction->written) written_.emplace(motion, *motion.reduction->written);
     for (const std::size_t entry : independent_)
         if (entry >= motion.states()) throw Error("an independent entry is not in the state");
 }
@@ -188,6 +273,7 @@ RateStatus ReducedRate::start(double t, std::span<const double> x) {
     set_guess(t, x, xd_);
     for (DependentEntries* level : {&position_, &velocity_})
         if (const RateStatus status = level->start(t, x); status != RateStatus::ok) return status;
+    written_serves_ = written_ && written_->start(t, x, position_.least_pivot(), velocity_.least_pivot());
     return RateStatus::ok;
 }
 
@@ -195,6 +281,8 @@ RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = guess_x_[i] + (t - guess_t_) * guess_xd_[i];
     for (std::size_t k = 0; k < independent_.size(); ++k) x[independent_[k]] = y[k];
     for (std::size_t k = 0; k < works_; ++k) x[states_ + k] = y[independent_.size() + k];
+    share_due_ = written_serves_ && written_->solve(t, x);
+    if (share_due_) return RateStatus::ok;
     if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
     for (DependentEntries* level : {&position_, &velocity_})
         if (const RateStatus status = level->solve(t, x); status != RateStatus::ok) return status;
@@ -202,10 +290,19 @@ RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<
 }
 
 RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<double> yd) {
+    t_ = t;
     RateStatus status = complete(t, y, x_);
     if (status == RateStatus::ok) status = whole_.rate(t, x_, xd_);
     if (status == RateStatus::ok) take_independent(xd_, yd);
     return status;
+}
+
+double ReducedRate::share() {
+    if (std::exchange(share_due_, false)) {
+        position_.measure_share(t_, x_);
+        velocity_.measure_share(t_, x_);
+    }
+    return std::min(position_.share(), velocity_.share());
 }
 
 // ---------------------------------------------------------------- the integrator

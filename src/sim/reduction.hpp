@@ -10,6 +10,10 @@
 // that are affine in the dependent entries are solved by the first correction; the second takes its rounding away. What can not
 // be solved so is no rate: the step is shortened, and where no step is short enough the run ends.
 //
+// For few rows the first corrections of both levels are written out as one program (WrittenCorrections), which is asked first. It
+// is believed where these corrections shrink as above and the determinants are far from the border below; where not, the
+// iteration sets out from the same guess and decides.
+//
 // A partition fails where the dependent entries lose their share in some row: the jacobian of the rows along them becomes
 // singular although the rows do not. Errors of the independent entries then grow without bound in the dependent ones. The rate
 // ends where the smallest pivot, compared with that of the rows along all directions, has lost three digits against the start, or
@@ -17,8 +21,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +47,10 @@ public:
     [[nodiscard]] RateStatus solve(double t, std::span<double> x);
     // the least pivot of the last solution against that of the start
     [[nodiscard]] double share() const { return share_; }
+    // the same at another state on the rows
+    void measure_share(double t, std::span<const double> x);
+    // below which no pivot of rows of unit length may fall
+    [[nodiscard]] double least_pivot() const { return std::abs(least_share_); }
 
 private:
     double factor();
@@ -56,6 +66,28 @@ private:
     double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant
     double share_ = 1;
     double moved_ = 0;  // largest relative change of an entry by the last correction
+};
+
+// The dependent entries of both levels by the corrections that are written out.
+class WrittenSolution {
+public:
+    WrittenSolution(const Motion& motion, const WrittenCorrections& written);
+
+    // takes the signs of the determinants at a state on the rows; what pivots must stay above
+    [[nodiscard]] bool start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot);
+    // false: nothing is known, and x is as it was
+    [[nodiscard]] bool solve(double t, std::span<double> x);
+
+private:
+    [[nodiscard]] bool evaluate(double t, std::span<const double> x);
+    [[nodiscard]] bool regular() const;
+    [[nodiscard]] static bool converged(const WrittenCorrections::Level& level, const double* entries, const double* steps);
+
+    const WrittenCorrections& written_;
+    MotionProgram program_;
+    std::size_t steps_, determinants_, lengths_;  // where they begin in the outputs
+    std::vector<double> out_;
+    std::vector<double> least_;  // by block: of the determinant for rows of unit length, with the sign of the start
 };
 
 // The rate of the independent entries: the dependent ones solved for, then the rate of all of x.
@@ -74,7 +106,8 @@ public:
     [[nodiscard]] RateStatus complete(double t, std::span<const double> y, std::span<double> x);
     void take_independent(std::span<const double> x, std::span<double> y) const;
 
-    [[nodiscard]] double share() const { return std::min(position_.share(), velocity_.share()); }
+    // at the last solution; worked out where it is asked for
+    [[nodiscard]] double share();
     // of the last evaluation
     [[nodiscard]] std::span<const double> x() const { return x_; }
     [[nodiscard]] std::span<const double> xd() const { return xd_; }
@@ -85,6 +118,9 @@ private:
     std::span<const std::size_t> independent_;
     std::size_t states_, works_;
     DependentEntries position_, velocity_;
+    std::optional<WrittenSolution> written_;
+    bool written_serves_ = false, share_due_ = false;
+    double t_ = 0;  // of the last evaluation
     double guess_t_ = 0;
     std::vector<double> guess_x_, guess_xd_;
     std::vector<double> x_, xd_;
@@ -114,7 +150,7 @@ public:
 private:
     void keep_last_evaluation();
 
-    ReducedRate rate_;
+    mutable ReducedRate rate_;  // the share is worked out late
     std::unique_ptr<Integrator> inner_;
     RateStatus start_ = RateStatus::ok;
     bool corrects_independent_;  // quaternions are integrated whole, and put right with the dependent entries

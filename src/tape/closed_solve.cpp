@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "expr/sweep.hpp"
+#include "tape/small_inverse.hpp"
 
 namespace appell {
 
@@ -21,27 +22,12 @@ constexpr double k_least_square = 1e-20;
 // Of the dependent unknowns' determinant, rows scaled to unit length, squared: one and a half digits may be lost, and in the
 // reduced masses as many again; these have a guard of their own.
 constexpr double k_least_determinant = 1e-3, k_least_reduced = 1e-2;
-constexpr std::size_t k_most_coupled = 3;  // rows that are inverted by minors together
 
 // L D L' of a symmetric matrix given by its lower triangle; zeros stay zeros by the graph's own rules
 struct Factors {
     std::vector<std::vector<NodeId>> L;
     std::vector<NodeId> D, inverse;  // 1/D: one division for each, whatever it is used for
 };
-
-// terms in pairs, then pairs in pairs: a chain of additions would be waited for link by link
-NodeId sum_of(Graph& g, std::vector<NodeId> terms) {
-    const NodeId zero = g.constant(0);
-    std::erase(terms, zero);
-    if (terms.empty()) return zero;
-    while (terms.size() > 1) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < terms.size(); i += 2)
-            terms[kept++] = i + 1 < terms.size() ? g.add(terms[i], terms[i + 1]) : terms[i];
-        terms.resize(kept);
-    }
-    return terms.front();
-}
 
 Factors factor(Graph& g, const std::vector<std::vector<NodeId>>& S) {
     const std::size_t n = S.size();
@@ -106,7 +92,7 @@ ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     const auto product = [&](const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
         std::vector<NodeId> terms;
         for (std::size_t k = 0; k < n; ++k) terms.push_back(g.mul(a[k], g.mul(b[k], mass.inverse[k])));
-        return sum_of(g, std::move(terms));
+        return sum_in_pairs(g, std::move(terms));
     };
     std::vector<NodeId> lambda;
     for (std::size_t i = 0; i < m; ++i) {
@@ -131,61 +117,6 @@ ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     return closed;
 }
 
-// The inverse of the dependent columns, by minors of blocks that do not couple, and the squared determinants of the blocks with
-// the squared lengths of their rows, for the guard. Nothing where a block is too large or can not be regular.
-struct DependentColumns {
-    std::vector<std::vector<NodeId>> inverse;  // unknown by row
-    std::vector<NodeId> determinants, lengths;
-};
-
-std::optional<DependentColumns> invert_columns(Graph& g, const std::vector<std::vector<NodeId>>& A,
-                                               const std::vector<std::size_t>& dependent) {
-    const std::size_t m = A.size();
-    const NodeId zero = g.constant(0);
-    DependentColumns out{std::vector<std::vector<NodeId>>(m, std::vector<NodeId>(m, zero)), {}, {}};
-    std::vector<bool> row_done(m), column_done(m);
-    for (std::size_t first = 0; first < m; ++first) {
-        if (row_done[first]) continue;
-        // rows and columns that hang together
-        std::vector<std::size_t> rows{first}, columns;
-        row_done[first] = true;
-        for (std::size_t r = 0; r < rows.size(); ++r)
-            for (std::size_t c = 0; c < m; ++c) {
-                if (column_done[c] || A[rows[r]][dependent[c]] == zero) continue;
-                column_done[c] = true;
-                columns.push_back(c);
-                for (std::size_t i = 0; i < m; ++i)
-                    if (!row_done[i] && A[i][dependent[c]] != zero) {
-                        row_done[i] = true;
-                        rows.push_back(i);
-                    }
-            }
-        const std::size_t k = rows.size();
-        if (k != columns.size() || k > k_most_coupled) return std::nullopt;
-        const auto at = [&](std::size_t i, std::size_t j) { return A[rows[i % k]][dependent[columns[j % k]]]; };
-        // cofactors with their signs: cyclic indices need none for three
-        const auto cofactor = [&](std::size_t i, std::size_t j) {
-            if (k == 1) return g.constant(1);
-            if (k == 2) return i == j ? at(1 - i, 1 - j) : g.neg(at(1 - i, 1 - j));
-            return g.sub(g.mul(at(i + 1, j + 1), at(i + 2, j + 2)), g.mul(at(i + 1, j + 2), at(i + 2, j + 1)));
-        };
-        NodeId determinant = zero;
-        for (std::size_t j = 0; j < k; ++j) determinant = g.add(determinant, g.mul(at(0, j), cofactor(0, j)));
-        if (determinant == zero) return std::nullopt;
-        const NodeId reciprocal = g.div(g.constant(1), determinant);
-        NodeId lengths = g.constant(1);
-        for (std::size_t i = 0; i < k; ++i) {
-            for (std::size_t j = 0; j < k; ++j) out.inverse[columns[j]][rows[i]] = g.mul(cofactor(i, j), reciprocal);
-            std::vector<NodeId> squares;
-            for (const NodeId entry : A[rows[i]]) squares.push_back(g.mul(entry, entry));
-            lengths = g.mul(lengths, sum_of(g, std::move(squares)));
-        }
-        out.determinants.push_back(g.mul(determinant, determinant));
-        out.lengths.push_back(lengths);
-    }
-    return out;
-}
-
 // x = E y + e with y the independent unknowns (000 eqs. 8-18), then E'(M x - f) = 0; lambda from the dependent rows of
 // A' lambda = M x - f. The equations of `nonminimal` (003 eqs. 20-50) are these, before y and the others are separated.
 ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
@@ -203,7 +134,7 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
     const auto times_inverse = [&](const auto& entry, std::size_t k) {
         std::vector<NodeId> terms;
         for (std::size_t i = 0; i < m; ++i) terms.push_back(g.mul(columns->inverse[k][i], entry(i)));
-        return sum_of(g, std::move(terms));
+        return sum_in_pairs(g, std::move(terms));
     };
     std::vector<std::vector<NodeId>> E(n, std::vector<NodeId>(p, zero));
     std::vector<NodeId> e(n, zero);
@@ -217,7 +148,7 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
     const auto sum_over = [&](const auto& term) {
         std::vector<NodeId> terms;
         for (std::size_t i = 0; i < n; ++i) terms.push_back(term(i));
-        return sum_of(g, std::move(terms));
+        return sum_in_pairs(g, std::move(terms));
     };
     std::vector<std::vector<NodeId>> ME(n), reduced(p);
     std::vector<NodeId> force, y;
@@ -263,7 +194,7 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
         closed.lambda.push_back(sum);
     }
     add_mass_pivots(closed, factors, reduced);
-    closed.row_pivots = columns->determinants;
+    closed.row_pivots = columns->squares;
     closed.row_diagonal = columns->lengths;
     return closed;
 }

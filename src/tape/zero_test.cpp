@@ -1,9 +1,11 @@
 #include "tape/zero_test.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "expr/dependence.hpp"
+#include "expr/sweep.hpp"
 #include "tape/dense_rank.hpp"
 #include "tape/evaluate_wide.hpp"
 
@@ -14,27 +16,47 @@ namespace {
 // Symbols are drawn from (0.3, 1.3), so that terms are of order one and cancellation to 1e-35 is no accident.
 constexpr int k_points = 3;
 const Digits50 k_bar = 1e-35;
+// Of the largest number on the way, in doubles: rounding leaves ten digits less.
+constexpr double k_plainly_not_zero = 1e-6;
 
+template <class T>
 class RandomPoints {
 public:
     RandomPoints(const Graph& graph, std::span<const NodeId> expressions)
-        : graph_(graph), symbols_(symbols_in(graph, expressions)), values_(graph.symbol_count(), Digits50(0)) {}
+        : graph_(graph), symbols_(symbols_in(graph, expressions)), values_(graph.symbol_count(), T(0)) {}
 
     // the expressions, or some of them, at the next point
-    std::vector<Digits50> next(std::span<const NodeId> expressions) {
+    std::vector<T> next(std::span<const NodeId> expressions) {
         for (const SymbolId symbol : symbols_) {
             state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-            values_[symbol.index()] = Digits50(0.3) + Digits50(static_cast<double>(state_ >> 11)) / Digits50(9007199254740992.0);
+            values_[symbol.index()] = T(0.3) + T(static_cast<double>(state_ >> 11)) / T(9007199254740992.0);
         }
-        return evaluate<Digits50>(graph_, expressions, values_);
+        return evaluate<T>(graph_, expressions, values_);
     }
 
 private:
     const Graph& graph_;
     std::vector<SymbolId> symbols_;
-    std::vector<Digits50> values_;
+    std::vector<T> values_;
     std::uint64_t state_ = 0x2545f4914f6cdd1dull;
 };
+
+// most are not zero, and doubles show it
+std::vector<bool> plainly_not_zero(const Graph& graph, std::span<const NodeId> expressions) {
+    Sweep sweep;
+    const std::vector<NodeId>& nodes = sweep.collect(graph, expressions);
+    const std::vector<double> numbers = RandomPoints<double>(graph, expressions).next(nodes);
+    double largest = 1;
+    for (const double number : numbers) largest = std::max(largest, std::abs(number));
+    std::vector<bool> out(expressions.size(), false);
+    // where a number is infinite, or none, nothing is plain
+    if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return out;
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+        const auto place = std::lower_bound(nodes.begin(), nodes.end(), expressions[i]) - nodes.begin();
+        out[i] = std::abs(numbers[static_cast<std::size_t>(place)]) > k_plainly_not_zero * largest;
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -52,13 +74,11 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
         }
     }
     if (open.empty()) return zero;
-    RandomPoints points(graph, open);
-    for (int point = 0; point < k_points && !open.empty(); ++point) {
-        const std::vector<Digits50> results = points.next(open);
-        // one point shows that an expression is not zero, mostly the first; only the others are looked at again
+    // one point shows that an expression is not zero, mostly the first; only the others are looked at again
+    const auto close = [&](const auto& is_not_zero) {
         std::size_t left = 0;
         for (std::size_t i = 0; i < open.size(); ++i) {
-            if (!(abs(results[i]) < k_bar)) {  // also when it is not a number
+            if (is_not_zero(i)) {
                 zero[place[i]] = false;
                 continue;
             }
@@ -67,6 +87,13 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
         }
         open.resize(left);
         place.resize(left);
+    };
+    const std::vector<bool> plain = plainly_not_zero(graph, open);
+    close([&](std::size_t i) { return plain[i]; });
+    RandomPoints<Digits50> points(graph, open);
+    for (int point = 0; point < k_points && !open.empty(); ++point) {
+        const std::vector<Digits50> results = points.next(open);
+        close([&](std::size_t i) { return !(abs(results[i]) < k_bar); });  // also when it is not a number
     }
     return zero;
 }
@@ -78,7 +105,7 @@ bool vanishes_identically(const Graph& graph, NodeId expression) {
 std::size_t generic_rank(const Graph& graph, std::span<const NodeId> entries, std::size_t columns) {
     if (entries.empty()) return 0;
     std::size_t largest = 0;
-    RandomPoints points(graph, entries);
+    RandomPoints<Digits50> points(graph, entries);
     for (int point = 0; point < k_points; ++point) {
         std::vector<Digits50> values = points.next(entries);
         const bool finite = std::all_of(values.begin(), values.end(), [](const Digits50& v) { return is_finite(v); });

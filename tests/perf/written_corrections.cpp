@@ -1,0 +1,53 @@
+// The dependent entries of a reduced state, where few rows give them: one program of so many instructions, for all corrections of
+// all levels, without the iteration outside it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pipeline/lower_motion.hpp"
+#include "sim/reduction.hpp"
+#include "support/gallery_run.hpp"
+
+namespace appell {
+namespace {
+
+struct Work {
+    const char* model;
+    std::size_t instructions;  // at most
+};
+
+class WrittenCorrectionsOf : public testing::TestWithParam<Work> {};
+
+TEST_P(WrittenCorrectionsOf, AreOneShortProgram) {
+    Derivation derivation = derive_text(gallery_text(GetParam().model));
+    ASSERT_TRUE(derivation.ok());
+    LowerMotionOptions options;
+    options.for_run = true;
+    options.formulation = Formulation::minimal;
+    Result<LoweredMotion> lowered = lower_motion(*derivation.dynamics, options);
+    ASSERT_TRUE(lowered.ok());
+    const Motion& motion = lowered->motion;
+    ASSERT_TRUE(motion.reduction && motion.reduction->written);
+    const WrittenCorrections& written = *motion.reduction->written;
+    EXPECT_LE(written.program.instructions.size(), GetParam().instructions);
+
+    // from the start, whose independent entries are moved a little, they alone find the dependent ones
+    std::vector<double> x = lowered->x0;
+    WrittenSolution solution(motion, written);
+    ASSERT_TRUE(solution.start(0, x, 1e-3, 1e-3));
+    for (const std::size_t entry : motion.reduction->independent) x[entry] += 1e-3;
+    ASSERT_TRUE(solution.solve(0, x));
+    for (const DependentRows* rows : {&motion.reduction->position, &motion.reduction->velocity}) {
+        if (rows->count == 0) continue;
+        MotionProgram program(motion, rows->program);
+        ASSERT_EQ(program.run(0, x).status, EvalStatus::ok);
+        for (const double scaled : program.output("scaled")) EXPECT_LT(std::abs(scaled), 1e-15);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Gallery, WrittenCorrectionsOf,
+                         testing::Values(Work{"perpendicular_pucks", 25}, Work{"appell_hamel_nonlinear", 160}),
+                         [](const auto& info) { return std::string(info.param.model); });
+
+}  // namespace
+}  // namespace appell
