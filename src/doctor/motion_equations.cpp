@@ -139,7 +139,7 @@ MotionEquations::MotionEquations(const ConstrainedDynamics& dynamics, std::span<
         for (const SparseEntry& e : matrix.entries) out.push_back(e.value);
         return out;
     };
-    spec.outputs.push_back({"M", entries_of(d_.M)});
+    spec.outputs.push_back({"M", entries_of(d_.M())});
     spec.outputs.push_back({"Y", entries_of(kin.Y())});
 
     std::vector<NodeId> all = residual;
@@ -327,7 +327,7 @@ MotionNumbers MotionEquations::evaluate(std::span<const Digits50> point) {
     out.M = Matrix50::Zero(nu, nu);
     const auto masses = workspace_->output("M");
     for (std::size_t k = 0; k < masses.size(); ++k) {
-        const SparseEntry& e = d_.M.entries[k];
+        const SparseEntry& e = d_.M().entries[k];
         out.M(e.row, e.column) = out.M(e.column, e.row) = masses[k];
     }
     out.Y = Matrix50::Zero(nu, nu);

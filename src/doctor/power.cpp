@@ -39,7 +39,7 @@ NodeId power_of(const ConstrainedDynamics& d, const ConstraintForces& forces, st
     Kinematics& kin = *d.kinematics;
     std::vector<NodeId> terms;
     for (const ForceDirection& f : forces.forces) {
-        const Vec3 v = f.body.valid() ? kin.material_point(f.body, f.point).velocity : kin.velocity(f.point);
+        const Vec3 v = f.body.valid() ? kin.material_velocity(f.body, f.point) : kin.velocity(f.point);
         terms.push_back(kin.frames().dot(kin.resolve_vector(f.W), {{v}}));
     }
     for (const TorqueDirection& t : forces.torques)

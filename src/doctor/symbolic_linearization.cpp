@@ -163,7 +163,7 @@ private:
         // M u' - A' lambda - f and A u' - b
         std::vector<std::vector<NodeId>> terms(n_), rows(d_.rows.size());
         const auto product = [&](NodeId value, SymbolId symbol) { return g_.mul(value, g_.symbol_node(symbol)); };
-        for (const SparseEntry& e : d_.M.entries) {
+        for (const SparseEntry& e : d_.M().entries) {
             terms[e.row].push_back(product(e.value, ud_[e.column]));
             if (e.row != e.column) terms[e.column].push_back(product(e.value, ud_[e.row]));
         }
@@ -172,7 +172,7 @@ private:
             rows[e.row].push_back(product(e.value, ud_[e.column]));
         }
         for (std::size_t i = 0; i < n_; ++i) {
-            terms[i].push_back(g_.neg(d_.f[i]));
+            terms[i].push_back(g_.neg(d_.f()[i]));
             equations_.push_back(g_.sum(terms[i]));
         }
         for (std::size_t i = 0; i < d_.rows.size(); ++i) {
@@ -241,7 +241,7 @@ private:
         Rows D(n_, std::vector<NodeId>(p, zero_)), Dt(p, std::vector<NodeId>(n_, zero_));
         for (std::size_t k = 0; k < p; ++k)
             for (std::size_t i = 0; i < n_; ++i) D[i][k] = Dt[k][i] = T_[n_ + i][coordinates_.size() + k];
-        const Rows M = dense(d_.M, true), reduced = times(times(Dt, M, n_), D, p);
+        const Rows M = dense(d_.M(), true), reduced = times(times(Dt, M, n_), D, p);
         const Rows along = times(slopes(equations_, x_), T_, ny), coriolis = times(M, S_, ny);
         Rows sum(n_, std::vector<NodeId>(ny, zero_));
         for (std::size_t i = 0; i < n_; ++i)

@@ -7,7 +7,6 @@
 
 #include "dynam/central_inertia.hpp"
 #include "dynam/constraint_rows.hpp"
-#include "dynam/inertia_sums.hpp"
 #include "dynam/loads.hpp"
 #include "dynam/nonideal.hpp"
 #include "dynam/speed_partition.hpp"
@@ -198,7 +197,8 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     check_material_points(kin, result.diagnostics);
     if (result.diagnostics.has_errors()) return result;
 
-    InertiaSums sums(kin);
+    dynamics.inertia = std::make_shared<InertiaSums>(kin);
+    InertiaSums& sums = *dynamics.inertia;
     const ResolvedLoads loads = add_loads(kin, sums);
 
     check_uniform_gravity(kin, loads.gravity, result.diagnostics);
@@ -227,18 +227,13 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
         add_mass_at(body.center, kin.resolve(body.mass));
         const Matrix3 I = central_inertia(kin, body, result.diagnostics);
         const Vec3& w = kin.omega(body.frame);
-        const auto partials = kin.partial_omegas(body.frame);
         sums.add_rotation(body.frame, I);
         const Vec3 momentum{body.frame, multiply(g, I, w.c)};
         const Vec3 change{body.frame, multiply(g, I, kin.alpha_bias(body.frame).c)};
-        sums.add_resultant(partials, scale(g, g.constant(-1), add(g, change, cross(g, w, momentum))));
+        sums.add_torque(body.frame, scale(g, g.constant(-1), add(g, change, cross(g, w, momentum))));
         kinetic_terms.push_back(half(g, dot(g, w, momentum)));
     }
     for (const Particle& particle : model->particles) add_mass_at(particle.point, kin.resolve(particle.mass));
-    sums.finish();
-
-    dynamics.M = sums.mass_matrix();
-    dynamics.f = sums.generalized_forces();
     dynamics.kinetic_energy = g.sum(kinetic_terms);
     dynamics.potential_energy = g.sum(potential_terms);
     dynamics.gravity_has_potential = gravity_has_potential;
@@ -247,7 +242,7 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     if (!result.diagnostics.has_errors()) derive_nonideal(dynamics, result.diagnostics);
 
     // loads must be functions of q, u, t alone
-    const auto symbols = symbols_in(g, dynamics.f);
+    const auto symbols = symbols_in(g, sums.values());
     for (const SymbolId s : symbols)
         if (const SymbolKind kind = g.symbol(s).kind;
             kind == SymbolKind::speed_rate || kind == SymbolKind::multiplier || kind == SymbolKind::other)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "dynam/inertia_sums.hpp"
 #include "kinem/kinematics.hpp"
 #include "model/model.hpp"
 
@@ -36,8 +37,14 @@ struct ConstrainedDynamics {
     std::shared_ptr<const Model> model;
     std::shared_ptr<Kinematics> kinematics;
 
-    SparseMatrix M;         // lower triangle
-    std::vector<NodeId> f;  // generalized active forces minus the inertia terms without u'
+    // Masses, inertias, loads and the inertia terms without u', by point and body; M and f are assembled from them when they are
+    // first asked for.
+    std::shared_ptr<InertiaSums> inertia;
+    [[nodiscard]] const SparseMatrix& M() const { return inertia->mass_matrix(); }  // lower triangle
+    // generalized active forces minus the inertia terms without u'
+    [[nodiscard]] const std::vector<NodeId>& f() const {
+        return f_with_added.empty() ? inertia->generalized_forces() : f_with_added;
+    }
     std::vector<ConstraintRow> rows;
     SparseMatrix A;
     std::vector<NodeId> b;
@@ -48,7 +55,8 @@ struct ConstrainedDynamics {
     SparseMatrix D;                   // speeds x actuators
     std::vector<SymbolId> actuators;  // their magnitudes
 
-    std::vector<NodeId> added_force;  // part of f that is no load: laws and actuators, once they are given (realised.hpp)
+    // part of f that is no load: laws and actuators, once they are given (realised.hpp); and f with it
+    std::vector<NodeId> added_force, f_with_added;
 
     // of one mode (modes.hpp): constraints that are off, by index, empty when all are on; and, by friction, the symbols of the
     // direction it slid in last, without which a law has no direction at rest

@@ -88,9 +88,8 @@ std::vector<NodeId> inertia_remainders(const ConstrainedDynamics& d) {
         const Vec3& w = kin.omega(body.frame);
         const Vec3 momentum{body.frame, multiply(g, I, w.c)};
         const Vec3 change{body.frame, multiply(g, I, kin.alpha_bias(body.frame).c)};
-        sums.add_resultant(kin.partial_omegas(body.frame), add(g, change, cross(g, w, momentum)));
+        sums.add_torque(body.frame, add(g, change, cross(g, w, momentum)));
     }
-    sums.finish();
     return sums.generalized_forces();
 }
 
@@ -150,7 +149,7 @@ MinimalEquations minimal_equations(const ConstrainedDynamics& dynamics, const El
             remainder[row].push_back(g.mul(mass, e.d[at->second]));
         for (const auto& [s, factor] : S[column]) MS[row][s].push_back(g.mul(mass, factor));
     };
-    for (const SparseEntry& m : dynamics.M.entries) {
+    for (const SparseEntry& m : dynamics.M().entries) {
         add_mass(m.row, m.column, m.value);
         if (m.row != m.column) add_mass(m.column, m.row, m.value);
     }
@@ -201,9 +200,9 @@ RemainingRows remaining_rows(const ConstrainedDynamics& shown, const Elimination
 
 std::vector<NodeId> diagonal_masses(const ConstrainedDynamics& d) {
     const std::size_t n = d.model->speeds.size();
-    if (d.M.entries.size() != n) return {};
+    if (d.M().entries.size() != n) return {};
     std::vector<NodeId> masses;
-    for (const SparseEntry& m : d.M.entries)
+    for (const SparseEntry& m : d.M().entries)
         if (m.row == m.column) masses.push_back(m.value);
     if (masses.size() != n) masses.clear();
     return masses;
@@ -214,7 +213,7 @@ std::optional<SolvedMultipliers> solved_multipliers(const ConstrainedDynamics& d
     const std::vector<NodeId> masses = diagonal_masses(d);
     if (masses.empty() || d.rows.empty()) return std::nullopt;
     SolvedMultipliers out;
-    for (std::size_t i = 0; i < masses.size(); ++i) out.a.push_back(g.div(d.f[i], masses[i]));
+    for (std::size_t i = 0; i < masses.size(); ++i) out.a.push_back(g.div(d.f()[i], masses[i]));
     std::vector<std::vector<SparseEntry>> rows(d.rows.size());
     for (const SparseEntry& e : d.A.entries) rows[e.row].push_back(e);
     out.G = {rows.size(), rows.size(), {}};
@@ -254,7 +253,7 @@ std::optional<SolvedMultipliers> solved_multipliers(const ConstrainedDynamics& d
         for (std::size_t r = 0; r < rows.size(); ++r) {
             std::vector<NodeId> terms{g.mul(without({}), d.b[r])};
             for (const SparseEntry& e : rows[r])
-                terms.push_back(g.neg(g.mul(without(masses[e.column]), g.mul(e.value, d.f[e.column]))));
+                terms.push_back(g.neg(g.mul(without(masses[e.column]), g.mul(e.value, d.f()[e.column]))));
             right[r] = g.sum(terms);
         }
     }

@@ -90,7 +90,7 @@ private:
         return g_.mul(force, g_.sub(g_.symbol_node(m_.speeds[speed].u), offset_[speed]));
     }
     Vec3 velocity_at(PointId point, FrameId body) {
-        return body.valid() ? kin_.material_point(body, point).velocity : kin_.velocity(point);
+        return body.valid() ? kin_.material_velocity(body, point) : kin_.velocity(point);
     }
 
     // ---- entries

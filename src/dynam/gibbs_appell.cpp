@@ -42,7 +42,6 @@ std::vector<NodeId> generalized_active_forces(const ConstrainedDynamics& d) {
     };
     for (const Particle& p : d.model->particles) weigh(p.point, p.mass);
     for (const Body& b : d.model->bodies) weigh(b.center, b.mass);
-    sums.finish();
     std::vector<NodeId> forces = sums.generalized_forces();
     for (std::size_t i = 0; i < d.added_force.size(); ++i) forces[i] = g.add(forces[i], d.added_force[i]);
     return forces;

@@ -13,20 +13,17 @@ public:
 
     void operator()(const ForceLoad& load) {
         const MixedVector force = kin_.resolve_vector(load.force);
-        if (load.body.valid()) {
-            const Kinematics::MaterialPoint at = kin_.material_point(load.body, load.point);
-            sums_.add_resultant(at.partials, kin_.frames().express(force, at.velocity.frame));
-        } else {
+        if (load.body.valid())
+            sums_.add_material_force(load.body, load.point, force);
+        else
             on_point(load.point, force);
-        }
     }
 
     void operator()(const TorqueLoad& load) {
         const MixedVector torque = kin_.resolve_vector(load.torque);
-        sums_.add_resultant(kin_.partial_omegas(load.body), kin_.frames().express(torque, load.body));
+        sums_.add_torque(load.body, kin_.frames().express(torque, load.body));
         if (load.reaction.valid())
-            sums_.add_resultant(kin_.partial_omegas(load.reaction),
-                                kin_.frames().express(scale(g_, g_.constant(-1), torque), load.reaction));
+            sums_.add_torque(load.reaction, kin_.frames().express(scale(g_, g_.constant(-1), torque), load.reaction));
     }
 
     void operator()(const GravityLoad& load) { out_.gravity = add(g_, out_.gravity, kin_.resolve_vector(load.acceleration)); }
@@ -102,7 +99,6 @@ std::vector<NodeId> generalized_forces(Kinematics& kinematics, std::span<const A
     InertiaSums sums(kinematics);
     LoadVisitor visitor(kinematics, sums);
     for (const Action& action : actions) std::visit(visitor, action);
-    sums.finish();
     return sums.generalized_forces();
 }
 

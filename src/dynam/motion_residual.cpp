@@ -18,7 +18,7 @@ void add_block(const ConstrainedDynamics& d, const Block& block, MotionResidual&
     const std::size_t nu = d.model->speeds.size();
     std::vector<std::vector<NodeId>> terms(nu + d.rows.size());
     const auto times = [&](NodeId value, SymbolId symbol) { return g.mul(value, g.symbol_node(symbol)); };
-    for (const SparseEntry& e : d.M.entries) {
+    for (const SparseEntry& e : d.M().entries) {
         terms[e.row].push_back(times(e.value, block.rates[e.column]));
         if (e.row != e.column) terms[e.column].push_back(times(e.value, block.rates[e.row]));
     }
@@ -30,7 +30,7 @@ void add_block(const ConstrainedDynamics& d, const Block& block, MotionResidual&
         if (!d.rows[e.row].by_actuators) terms[e.column].push_back(g.neg(times(e.value, multiplier[e.row])));
     }
     for (const SparseEntry& e : d.D.entries) terms[e.row].push_back(g.neg(times(e.value, block.actuators[e.column])));
-    for (std::size_t i = 0; i < nu; ++i) terms[i].push_back(g.neg(d.f[i]));
+    for (std::size_t i = 0; i < nu; ++i) terms[i].push_back(g.neg(d.f()[i]));
     for (std::size_t i = 0; block.law && i < d.C.size(); ++i) terms[i].push_back(g.neg(d.C[i]));
     for (std::size_t i = 0; i < d.rows.size(); ++i) terms[nu + i].push_back(g.neg(d.b[i]));
     for (const std::vector<NodeId>& row : terms) out.equations.push_back(g.sum(row));

@@ -341,8 +341,8 @@ NodeId Quantities::generalized(const Quantity& q) {
         return g_.constant(0);
     }
     const auto inertia = [&](std::uint32_t r) {
-        std::vector<NodeId> terms{d_.f[r], g_.neg(active()[r])};
-        for (const SparseEntry& e : d_.M.entries) {
+        std::vector<NodeId> terms{d_.f()[r], g_.neg(active()[r])};
+        for (const SparseEntry& e : d_.M().entries) {
             if (e.row == r) terms.push_back(g_.neg(g_.mul(e.value, g_.symbol_node(d_.model->speeds[e.column].rate))));
             if (e.column == r && e.row != r)
                 terms.push_back(g_.neg(g_.mul(e.value, g_.symbol_node(d_.model->speeds[e.row].rate))));
@@ -364,7 +364,7 @@ NodeId Quantities::generalized(const Quantity& q) {
     switch (q.kind) {
         case QuantityKind::active: return active()[*speed];
         case QuantityKind::inertia: return inertia(*speed);
-        case QuantityKind::given: return d_.f[*speed];
+        case QuantityKind::given: return d_.f()[*speed];
         case QuantityKind::ideal: return along_rows(true);
         case QuantityKind::nonideal:
             return d_.C.empty() ? g_.constant(0) : g_.add(d_.C[*speed], g_.sub(along_rows(false), along_rows(true)));
@@ -417,7 +417,7 @@ void Quantities::solve_for_dependent() {
 }
 
 NodeId Quantities::mass(std::size_t row, std::size_t column) const {
-    const NodeId entry = d_.M.find(std::max(row, column), std::min(row, column));
+    const NodeId entry = d_.M().find(std::max(row, column), std::min(row, column));
     return entry.valid() ? entry : g_.constant(0);
 }
 
@@ -468,7 +468,7 @@ NodeId Quantities::matrix_entry(MatrixName name, std::size_t row, std::size_t co
     const auto A2 = [&](std::size_t r, std::size_t i) { return i < p ? unit(r == i) : D_[i - p][r]; };
     switch (name) {
         case MatrixName::M: return mass(row, column);
-        case MatrixName::f: return d_.f[row];
+        case MatrixName::f: return d_.f()[row];
         case MatrixName::A: return or_zero(d_.A.find(row, column));
         case MatrixName::b: return d_.b[row];
         case MatrixName::J1: return or_zero(d_.A.find(row, d_.independent[column]));
@@ -486,7 +486,7 @@ NodeId Quantities::matrix_entry(MatrixName name, std::size_t row, std::size_t co
         case MatrixName::V: {
             if (row < k) return offset_[row];
             std::vector<NodeId> terms;
-            for (std::size_t i = 0; i < p + k; ++i) terms.push_back(g_.mul(A2(row - k, i), d_.f[speed(i)]));
+            for (std::size_t i = 0; i < p + k; ++i) terms.push_back(g_.mul(A2(row - k, i), d_.f()[speed(i)]));
             return g_.sum(terms);
         }
     }

@@ -24,7 +24,8 @@ std::vector<SymbolId> symbols_named(Graph& g, const std::string& name, std::size
 // laws and actuators of d as given forces of `ideal`
 void add_given(const ConstrainedDynamics& d, const std::vector<NodeId>& law, ConstrainedDynamics& ideal) {
     Graph& g = d.graph();
-    std::vector<NodeId>& f = ideal.f;
+    ideal.f_with_added = ideal.f();
+    std::vector<NodeId>& f = ideal.f_with_added;
     std::vector<NodeId>& added = ideal.added_force;
     added.assign(f.size(), g.constant(0));
     for (std::size_t i = 0; i < law.size(); ++i) added[i] = g.add(added[i], law[i]);

@@ -51,15 +51,15 @@ private:
     // one unit of a speed by its share of kinetic energy; a speed without inertia is as light as the lightest
     void measure() {
         std::vector<NodeId> entries;
-        for (const SparseEntry& e : d_.M.entries) entries.push_back(e.value);
+        for (const SparseEntry& e : d_.M().entries) entries.push_back(e.value);
         for (const SparseEntry& e : d_.kinematics->Y().entries) entries.push_back(e.value);
         const std::vector<double> numbers = evaluate<double>(d_.graph(), entries, values_);
         M_.assign(nu_ * nu_, 0);
-        for (std::size_t k = 0; k < d_.M.entries.size(); ++k) {
-            const SparseEntry& e = d_.M.entries[k];
+        for (std::size_t k = 0; k < d_.M().entries.size(); ++k) {
+            const SparseEntry& e = d_.M().entries[k];
             M_[e.row * nu_ + e.column] = M_[e.column * nu_ + e.row] = numbers[k];
         }
-        Y_.assign(numbers.begin() + static_cast<std::ptrdiff_t>(d_.M.entries.size()), numbers.end());
+        Y_.assign(numbers.begin() + static_cast<std::ptrdiff_t>(d_.M().entries.size()), numbers.end());
         lightest_ = std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j < nu_; ++j)
             if (M_[j * nu_ + j] > 0) lightest_ = std::min(lightest_, M_[j * nu_ + j]);

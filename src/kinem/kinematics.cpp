@@ -92,7 +92,6 @@ Result<std::unique_ptr<Kinematics>> Kinematics::derive(std::shared_ptr<const Mod
     kinematics->place_frames_and_points();
     kinematics->derive_speeds(result.diagnostics);
     if (result.diagnostics.has_errors()) return result;
-    kinematics->derive_partials();
     kinematics->make_resolver();
     result.value = std::move(kinematics);
     return result;
@@ -299,8 +298,14 @@ void Kinematics::derive_speeds(Diagnostics& diagnostics) {
                                     }});
 }
 
-void Kinematics::derive_partials() {
+const Kinematics::Partials& Kinematics::partials() const {
+    if (!partials_) partials_ = derive_partials();
+    return *partials_;
+}
+
+Kinematics::Partials Kinematics::derive_partials() const {
     Graph& g = graph();
+    Partials out;
     std::vector<SymbolId> speeds;
     for (const Speed& speed : model().speeds) speeds.push_back(speed.u);
     std::vector<NodeId> roots;
@@ -311,15 +316,15 @@ void Kinematics::derive_partials() {
 
     const NodeId zero = g.constant(0);
     const std::size_t frame_count = field_.omega.size();
-    frame_partials_.resize(frame_count);
-    point_partials_.resize(field_.velocity.size());
+    out.of_frames.resize(frame_count);
+    out.of_points.resize(field_.velocity.size());
     // three consecutive rows are the components of one vector: their sorted entries, merged by speed
     const auto& entries = split.coefficients.entries;
     std::size_t next = 0;
     for (std::size_t item = 0; item < frame_count + field_.velocity.size(); ++item) {
         const bool is_frame = item < frame_count;
         const FrameId frame = is_frame ? field_.omega[item].frame : field_.velocity[item - frame_count].frame;
-        auto& list = is_frame ? frame_partials_[item] : point_partials_[item - frame_count];
+        auto& list = is_frame ? out.of_frames[item] : out.of_points[item - frame_count];
         std::array<std::size_t, 3> at, end;
         for (std::size_t i = 0; i < 3; ++i) {
             at[i] = next;
@@ -337,6 +342,7 @@ void Kinematics::derive_partials() {
             list.push_back({speed, v});
         }
     }
+    return out;
 }
 
 Vec3 Kinematics::acceleration_bias(PointId point) {
@@ -349,23 +355,31 @@ Vec3 Kinematics::alpha_bias(FrameId frame) {
     return {frame, {rate_bias_(w.c[0]), rate_bias_(w.c[1]), rate_bias_(w.c[2])}};
 }
 
-Kinematics::MaterialPoint Kinematics::material_point(FrameId body, PointId point) {
+Vec3 Kinematics::material_arm(FrameId body, PointId point) {
+    return frames_.express(add(graph(), position(point), scale(graph(), graph().constant(-1), position(center(body)))), body);
+}
+
+Vec3 Kinematics::material_velocity(FrameId body, PointId point) {
     Graph& g = graph();
-    const PointId center = body_center_[body.index()];
-    if (body == Model::newtonian() || !center.valid()) return {zero_vector(g, Model::newtonian()), {}};
-    const MixedVector arm_mixed = add(g, position(point), scale(g, g.constant(-1), position(center)));
-    const Vec3 arm = frames_.express(arm_mixed, body);
-    const FrameId home = velocity(center).frame;
-    MaterialPoint out{add(g, velocity(center), frames_.express(cross(g, omega(body), arm), home)), {}};
+    if (body == Model::newtonian() || !has_body(body)) return zero_vector(g, Model::newtonian());
+    const Vec3& v = velocity(center(body));
+    return add(g, v, frames_.express(cross(g, omega(body), material_arm(body, point)), v.frame));
+}
+
+std::vector<PartialVelocity> Kinematics::material_partials(FrameId body, PointId point) {
+    Graph& g = graph();
+    if (body == Model::newtonian() || !has_body(body)) return {};
+    const Vec3 arm = material_arm(body, point);
     std::map<std::uint32_t, Vec3> by_speed;
-    for (const PartialVelocity& p : partial_velocities(center)) by_speed.emplace(p.speed, p.v);
+    for (const PartialVelocity& p : partial_velocities(center(body))) by_speed.emplace(p.speed, p.v);
     for (const PartialVelocity& p : partial_omegas(body)) {
-        const Vec3 turn = frames_.express(cross(g, p.v, arm), home);
+        const Vec3 turn = frames_.express(cross(g, p.v, arm), velocity(center(body)).frame);
         const auto [at, fresh] = by_speed.try_emplace(p.speed, turn);
         if (!fresh) at->second = add(g, at->second, turn);
     }
+    std::vector<PartialVelocity> out;
     for (const auto& [speed, v] : by_speed)
-        if (!is_zero(g, v)) out.partials.push_back({speed, v});
+        if (!is_zero(g, v)) out.push_back({speed, v});
     return out;
 }
 
@@ -381,8 +395,7 @@ void Kinematics::make_resolver() {
                                   case VectorKind::position: return position(PointId(first));
                                   case VectorKind::velocity: return {{velocity(PointId(first))}};
                                   case VectorKind::omega: return {{omega(FrameId(first))}};
-                                  case VectorKind::velocity_at:
-                                      return {{material_point(FrameId(first), PointId(second)).velocity}};
+                                  case VectorKind::velocity_at: return {{material_velocity(FrameId(first), PointId(second))}};
                                   case VectorKind::alpha: return {{full_rate(omega(FrameId(first)))}};
                                   case VectorKind::acceleration: {
                                       const Vec3& v = velocity(PointId(first));

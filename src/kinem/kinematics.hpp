@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,25 +51,29 @@ public:
     [[nodiscard]] const Vec3& omega(FrameId frame) const { return field_.omega[frame.index()]; }
     [[nodiscard]] const Vec3& velocity(PointId point) const { return field_.velocity[point.index()]; }
     [[nodiscard]] PointId base(PointId point) const { return places_[point.index()].base; }  // invalid for none
+    [[nodiscard]] const PointPlace& place(PointId point) const { return places_[point.index()]; }
+    [[nodiscard]] const VelocityField& field() const { return field_; }
     [[nodiscard]] const MixedVector& position(PointId point) const { return positions_[point.index()]; }
     [[nodiscard]] std::span<const PartialVelocity> partial_velocities(PointId point) const {
-        return point_partials_[point.index()];
+        return partials().of_points[point.index()];
     }
-    [[nodiscard]] std::span<const PartialVelocity> partial_omegas(FrameId frame) const { return frame_partials_[frame.index()]; }
+    [[nodiscard]] std::span<const PartialVelocity> partial_omegas(FrameId frame) const {
+        return partials().of_frames[frame.index()];
+    }
     // accelerations with u' = 0, in the home frame of the velocity
     [[nodiscard]] Vec3 acceleration_bias(PointId point);
     [[nodiscard]] Vec3 alpha_bias(FrameId frame);
-    // velocity and partial velocities of the body's material point that is at `point`
-    struct MaterialPoint {
-        Vec3 velocity;
-        std::vector<PartialVelocity> partials;
-    };
-    [[nodiscard]] MaterialPoint material_point(FrameId body, PointId point);
+    // velocity and partial velocities of the body's material point that is at `point`, and where it is from the mass centre, in
+    // the body's basis
+    [[nodiscard]] Vec3 material_velocity(FrameId body, PointId point);
+    [[nodiscard]] std::vector<PartialVelocity> material_partials(FrameId body, PointId point);
+    [[nodiscard]] Vec3 material_arm(FrameId body, PointId point);
 
     // --- resolution: vel(P), omega(B), q', q'', dt(v, A), dot, cross become scalars of q, u, u', t
     [[nodiscard]] NodeId resolve(NodeId scalar);
     [[nodiscard]] MixedVector resolve_vector(NodeId vector);
     [[nodiscard]] bool has_body(FrameId frame) const;
+    [[nodiscard]] PointId center(FrameId body) const { return body_center_[body.index()]; }  // invalid for none
 
     // time derivatives with q' = K u + k: with u' = 0, and with u' as symbols
     [[nodiscard]] NodeId rate_bias(NodeId expression) { return rate_bias_(expression); }
@@ -79,7 +84,12 @@ private:
 
     void place_frames_and_points();
     void derive_speeds(Diagnostics& diagnostics);
-    void derive_partials();
+    // All of them, when one is first asked for: a chain of n bodies has n^2, and its motion by articulated inertias needs none.
+    struct Partials {
+        std::vector<std::vector<PartialVelocity>> of_points, of_frames;
+    };
+    [[nodiscard]] const Partials& partials() const;
+    [[nodiscard]] Partials derive_partials() const;
     void make_resolver();
 
     std::shared_ptr<const Model> model_;
@@ -92,7 +102,7 @@ private:
     SparseMatrix Y_;
     VelocityField field_;
     TimeDerivative rate_bias_, rate_full_;
-    std::vector<std::vector<PartialVelocity>> point_partials_, frame_partials_;
+    mutable std::optional<Partials> partials_;
     std::unique_ptr<Resolver> resolver_;
     std::vector<PointId> body_center_;  // by frame; invalid where no body belongs to it
 };

@@ -47,17 +47,20 @@ VelocityField derive_velocity_field(const VelocityFieldInput& in) {
         const FrameId id(i);
         const Frame& frame = in.model.frames[i];
         Vec3 w = zero_vector(g, id);
+        std::array<NodeId, 3> relative = w.c;
+        bool known = false;
         Rates rates;
         if (frame.parent.valid()) {
-            std::array<NodeId, 3> relative =
-                relative_angular_velocity(g, frame.orientation, in.frames.rotation_to_parent(id), in.rate);
+            relative = relative_angular_velocity(g, frame.orientation, in.frames.rotation_to_parent(id), in.rate);
             if (std::holds_alternative<QuaternionRotation>(frame.orientation))
                 for (NodeId& c : relative) c = in.convert(c);
             rates = merge(frame_rates[frame.parent.index()], rates_in(g, sweep, relative));
-            if (!in.known_omega || !in.known_omega(id, w))
-                w = add(g, in.frames.express(field.omega[frame.parent.index()], id), Vec3{id, relative});
+            known = in.known_omega && in.known_omega(id, w);
+            if (!known) w = add(g, in.frames.express(field.omega[frame.parent.index()], id), Vec3{id, relative});
         }
         field.omega.push_back(w);
+        field.relative_omega.push_back({id, relative});
+        field.omega_known.push_back(known);
         frame_rates.push_back(std::move(rates));
     }
 
@@ -93,11 +96,13 @@ VelocityField derive_velocity_field(const VelocityFieldInput& in) {
             }
         }
         for (const Rates& r : part_rates) rates = merge(rates, r);
-        if (!in.known_velocity || !in.known_velocity(PointId(i), v)) {
+        const bool known = in.known_velocity && in.known_velocity(PointId(i), v);
+        if (!known) {
             v = in.frames.express(v, home);
             for (const Vec3& part : parts) v = add(g, v, in.frames.express(part, home));
         }
         field.velocity.push_back(v);
+        field.velocity_known.push_back(known);
         point_rates.push_back(std::move(rates));
     }
     return field;

@@ -24,6 +24,9 @@ struct PointPlace {
 struct VelocityField {
     std::vector<Vec3> omega;     // by frame, in its own basis
     std::vector<Vec3> velocity;  // by point, in its home frame
+    // what the recursion added: by frame, the angular velocity in its parent; and where a better form took its place
+    std::vector<Vec3> relative_omega;
+    std::vector<bool> omega_known, velocity_known;
 };
 
 struct VelocityFieldInput {

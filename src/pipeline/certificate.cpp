@@ -26,9 +26,9 @@ Program comparison_program(const ConstrainedDynamics& d, std::vector<Constrained
     for (const SparseEntry& e : d.D.entries)
         force[e.row] = g.add(force[e.row], g.mul(e.value, g.symbol_node(d.actuators[e.column])));
     std::vector<NodeId> mass(d.model->speeds.size(), g.constant(0));
-    for (const SparseEntry& e : d.M.entries)
+    for (const SparseEntry& e : d.M().entries)
         if (e.row == e.column) mass[e.row] = e.value;
-    spec.outputs = {{"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f}, {"mass", std::move(mass)}};
+    spec.outputs = {{"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f()}, {"mass", std::move(mass)}};
     return lower_program(g, spec);
 }
 

@@ -81,7 +81,7 @@ public:
         add_events(events, sets);
         std::vector<NodeId> residuals = add_rows();
         std::vector<NodeId> mass, rows;
-        for (const SparseEntry& e : d_.M.entries) {
+        for (const SparseEntry& e : d_.M().entries) {
             out_.mass_places.emplace_back(e.row, e.column);
             mass.push_back(e.value);
         }
@@ -95,7 +95,7 @@ public:
 
         std::vector<NodeId> used;
         for (const std::vector<NodeId>* list : std::initializer_list<const std::vector<NodeId>*>{
-                 &rates, &multipliers, &forces, &outputs, &events, &sets, &residuals, &mass, &rows, &energies, &d_.f, &d_.C})
+                 &rates, &multipliers, &forces, &outputs, &events, &sets, &residuals, &mass, &rows, &energies, &d_.f(), &d_.C})
             used.insert(used.end(), list->begin(), list->end());
         for (const SparseEntry& e : d_.D.entries) used.push_back(e.value);
         if (refuse_opaque(g_, used, diagnostics_)) return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dynam/articulated_inertia.hpp"
 #include "dynam/baumgarte.hpp"
 #include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
@@ -248,11 +249,11 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         // every number of a run must have a value, the outputs' as well
         std::vector<NodeId> used(row);
         used.insert(used.end(), powers.begin(), powers.end());
-        used.insert(used.end(), d.f.begin(), d.f.end());
+        const std::vector<NodeId> moving = d.inertia->values();
+        used.insert(used.end(), moving.begin(), moving.end());
         used.insert(used.end(), d.b.begin(), d.b.end());
         used.insert(used.end(), d.C.begin(), d.C.end());
         for (const SparseEntry& e : d.D.entries) used.push_back(e.value);
-        for (const SparseEntry& e : d.M.entries) used.push_back(e.value);
         for (const SparseEntry& e : d.A.entries) used.push_back(e.value);
         for (const FunctionId f : opaque_functions_in(g, used))
             diagnostics.add(
@@ -319,7 +320,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (motion.velocity_rows == d.rows.size()) partitioned.emplace(d).independent = partition->speeds;
     }
     const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
-    Formulated equations = formulate(of_run, options.formulation, at_start.value_or(start));
+    const std::vector<double>& at = at_start ? *at_start : start;
+    std::optional<ConstrainedSolve> articulated;
+    if (sparse && d.rows.empty() && !options.residual) articulated = articulated_rates(d, at);
+    Formulated equations = articulated ? Formulated{{std::move(*articulated)}, ""} : formulate(of_run, options.formulation, at);
     if (!equations.not_applicable.empty()) {
         diagnostics.add(
             {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),

@@ -52,11 +52,7 @@ public:
           mode_(mode),
           d_(mode.dynamics),
           diagnostics_(diagnostics),
-          quantities_(d_, diagnostics),
-          inertia_(m_.speeds.size(), g_.constant(0)) {
-        for (const SparseEntry& e : d_.M.entries)
-            if (e.row == e.column) inertia_[e.row] = e.value;
-    }
+          quantities_(d_, diagnostics) {}
 
     [[nodiscard]] bool make(bool native) {
         look_at_contacts();
@@ -107,8 +103,9 @@ private:
         NodeId sum = g_.make(Op::Abs, s_.whole.b[row]);
         for (const SparseEntry& e : s_.whole.A.entries) {
             if (e.row != row) continue;
-            const NodeId inertia = g_.make(Op::Max, inertia_[e.column], g_.constant(1e-300));
-            sum = g_.add(sum, g_.make(Op::Abs, g_.div(g_.mul(e.value, d_.f[e.column]), inertia)));
+            const NodeId diagonal = d_.M().find(e.column, e.column);
+            const NodeId inertia = g_.make(Op::Max, diagonal.valid() ? diagonal : g_.constant(0), g_.constant(1e-300));
+            sum = g_.add(sum, g_.make(Op::Abs, g_.div(g_.mul(e.value, d_.f()[e.column]), inertia)));
         }
         return sum;
     }
@@ -219,7 +216,7 @@ private:
     // M du = A' p over all rows that are on, without laws: the rates of closed gaps are reversed times their restitution
     void impact() {
         ConstrainedSolve solve;
-        solve.M = d_.M;
+        solve.M = d_.M();
         solve.f.assign(m_.speeds.size(), g_.constant(0));
         solve.A = {0, m_.speeds.size(), {}};
         for (std::size_t i = 0; i < m_.speeds.size(); ++i)
@@ -264,7 +261,6 @@ private:
     const ConstrainedDynamics& d_;
     Diagnostics& diagnostics_;
     Quantities quantities_;
-    std::vector<NodeId> inertia_;  // the diagonal of M
     std::vector<NodeId> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_;
     std::vector<NodeId> slip_, slip_acceleration_, slip_terms_, friction_, bound_, static_bound_;
     std::vector<NodeId> guards_, sets_;

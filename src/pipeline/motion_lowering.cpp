@@ -107,8 +107,8 @@ Program MotionLowering::observe(const std::vector<ConstrainedSolve>& equations, 
 
 Program MotionLowering::position(bool hold_fixed, bool euclidean) {
     Correction c = correction(Level::position, "ds");
-    if (euclidean) c.solve.M = squares_of(d_.kinematics->K());
     if (c.residual.empty()) return {};
+    if (euclidean) c.solve.M = squares_of(d_.kinematics->K());
     if (hold_fixed)
         for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
             if (m_.coordinates[i].fixed) hold_coordinate(c.solve, i);
@@ -120,8 +120,8 @@ Program MotionLowering::position(bool hold_fixed, bool euclidean) {
 
 Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
     Correction c = correction(Level::velocity, "du");
-    if (euclidean) c.solve.M = unit_matrix(m_.speeds.size());
     if (c.residual.empty()) return {};
+    if (euclidean) c.solve.M = unit_matrix(m_.speeds.size());
     if (hold_fixed) {
         // rates first: their residuals follow those of the constraints, row by row
         for (const StartRate& rate : m_.start_rates)
@@ -321,7 +321,6 @@ NodeId MotionLowering::scaled(std::size_t row, Level level) {
 
 Correction MotionLowering::correction(Level level, const std::string& unknown) {
     Correction c;
-    c.solve.M = d_.M;
     c.solve.f.assign(m_.speeds.size(), g_.constant(0));
     c.solve.A = {0, m_.speeds.size(), {}};
     for (std::size_t i = 0; i < m_.speeds.size(); ++i)
@@ -338,6 +337,8 @@ Correction MotionLowering::correction(Level level, const std::string& unknown) {
         c.scaled.push_back(scaled(row, level));
     }
     c.solve.A.rows = c.residual.size();
+    if (c.residual.empty()) return c;  // and no M is assembled
+    c.solve.M = d_.M();
     keep_unbound(c.solve);
     return c;
 }

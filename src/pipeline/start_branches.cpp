@@ -131,7 +131,7 @@ Metrics metrics(const ConstrainedDynamics& d, const Motion& motion, double t, st
         for (std::size_t i = 0; i < numbers.size(); ++i) to(from.entries[i].row, from.entries[i].column) = numbers[i];
     };
     Metrics out{Matrix(n), std::nullopt};
-    fill(d.M, out.speeds);
+    fill(d.M(), out.speeds);
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < i; ++j) out.speeds(j, i) = out.speeds(i, j);
     const std::span<const SymbolId> rates = d.kinematics->independent_rates();

@@ -46,7 +46,7 @@ std::vector<std::vector<Digits50>> null_space_of_mass(const ConstrainedDynamics&
     Graph& g = d.graph();
     const std::size_t n = d.model->speeds.size();
     std::vector<NodeId> entries(n * n, g.constant(0));
-    for (const SparseEntry& e : d.M.entries) entries[e.row * n + e.column] = entries[e.column * n + e.row] = e.value;
+    for (const SparseEntry& e : d.M().entries) entries[e.row * n + e.column] = entries[e.column * n + e.row] = e.value;
     const std::vector<double> numbers = evaluate<double>(g, entries, values);
     if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return {};
     return DenseRank(without_round_off(numbers), n, Digits50(k_zero)).null_space();
@@ -171,7 +171,7 @@ std::string unreachable_combinations(const ConstrainedDynamics& d, const Motion&
     ProgramSpec spec{program_inputs(*d.model), {}, {{"reached", {}}}};
     for (std::size_t k = 0; k < p; ++k) {
         ConstrainedSolve solve;
-        solve.M = d.M;
+        solve.M = d.M();
         solve.A = A;
         solve.f.assign(n, g.constant(0));
         for (const SparseEntry& e : d.D.entries)

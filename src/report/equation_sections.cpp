@@ -229,8 +229,8 @@ Section members_section(const ConstrainedDynamics& d) {
         Sentence{"The given force and its inertia terms, the ideal member and the nonideal one (Udwadia, "
                  "Kalaba and Phohomsiri, eq. 40)",
                  d.actuators.empty() ? ":" : "; the work of the actuators is to be added:"});
-    std::vector<std::vector<NodeId>> ideal(d.f.size()), nonideal(d.f.size());
-    for (std::size_t r = 0; r < d.f.size(); ++r) nonideal[r].push_back(d.C[r]);
+    std::vector<std::vector<NodeId>> ideal(d.f().size()), nonideal(d.f().size());
+    for (std::size_t r = 0; r < d.f().size(); ++r) nonideal[r].push_back(d.C[r]);
     for (const SparseEntry& e : d.A.entries) {
         const ConstraintRow& row = d.rows[e.row];
         if (row.by_actuators) continue;
@@ -241,12 +241,12 @@ Section members_section(const ConstrainedDynamics& d) {
         nonideal[e.column].push_back(g.mul(g.sub(g.symbol_node(row.multiplier), without), e.value));
     }
     Equations list;
-    for (std::size_t r = 0; r < d.f.size(); ++r) {
+    for (std::size_t r = 0; r < d.f().size(); ++r) {
         const auto member = [&](const char* text, const char* latex, NodeId value) {
             list.push_back(
                 {named(fmt::format("{}_{}", text, r + 1), fmt::format("{}_{{{}}}", latex, r + 1)), "=", expression(value)});
         };
-        member("f", "f", d.f[r]);
+        member("f", "f", d.f()[r]);
         member("F_i", "F^{\\mathrm{i}}", g.sum(ideal[r]));
         member("F_n", "F^{\\mathrm{n}}", g.sum(nonideal[r]));
     }
@@ -267,7 +267,7 @@ NodeId multiplier_of_law(const ConstrainedDynamics& d) {
         const NodeId slope = law.coefficients.find(e.column, 0);
         const NodeId along = slope.valid() ? g.add(e.value, slope) : e.value;
         below.push_back(g.div(g.mul(e.value, along), masses[e.column]));
-        above.push_back(g.neg(g.div(g.mul(e.value, g.add(d.f[e.column], law.remainders[e.column])), masses[e.column])));
+        above.push_back(g.neg(g.div(g.mul(e.value, g.add(d.f()[e.column], law.remainders[e.column])), masses[e.column])));
     }
     return g.div(g.sum(above), g.sum(below));
 }

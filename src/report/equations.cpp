@@ -21,8 +21,8 @@ struct SystemKeys {
 };
 
 SystemKeys system_keys(const ConstrainedDynamics& d) {
-    SystemKeys keys{{{"K", &d.kinematics->K()}, {"M_lower", &d.M}, {"A", &d.A}},
-                    {{"k", d.kinematics->k()}, {"f", d.f}, {"b", d.b}},
+    SystemKeys keys{{{"K", &d.kinematics->K()}, {"M_lower", &d.M()}, {"A", &d.A}},
+                    {{"k", d.kinematics->k()}, {"f", d.f()}, {"b", d.b}},
                     {{"kinetic_energy", d.kinetic_energy}, {"potential_energy", d.potential_energy}}};
     if (!d.C.empty()) keys.vectors.emplace_back("C", d.C);
     if (!d.actuators.empty()) keys.matrices.emplace_back("actuator_directions", &d.D);

@@ -178,7 +178,7 @@ void SectionWriter::multipliers() {
     if (Section forces = constraint_forces_section(d_); d_.added_force.empty() && !forces.blocks.empty())
         out_.push_back(std::move(forces));
     generalized_forces(generalized_active_forces(d_));
-    const std::vector<NodeId> inertia = times_rates(d_.M, all_speeds());
+    const std::vector<NodeId> inertia = times_rates(d_.M(), all_speeds());
     const std::vector<NodeId> remainders = inertia_remainders(d_);
     Section stars = section("Generalized inertia forces");
     Equations list;
@@ -196,7 +196,7 @@ void SectionWriter::multipliers() {
                                                     ", the constraint forces in evidence:"}
                                          : Sentence{"Kane's equations ", named("F_r + F*_r = 0", "F_r + F_r^{\\star} = 0"), ":"});
     std::vector<std::vector<NodeId>> right(inertia.size());
-    for (std::size_t r = 0; r < right.size(); ++r) right[r].push_back(d_.f[r]);
+    for (std::size_t r = 0; r < right.size(); ++r) right[r].push_back(d_.f()[r]);
     for (const SparseEntry& e : d_.A.entries)
         right[e.column].push_back(g_.mul(g_.symbol_node(d_.rows[e.row].multiplier), e.value));
     Equations equations;

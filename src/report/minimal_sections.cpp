@@ -22,8 +22,8 @@ void SectionWriter::minimal() {
                                        letter("D"), " for the dependent ones; ", letter("s"), " has zeros and ", letter("d"),
                                        ". ", letter("M"), " and ", letter("f"),
                                        " are those of the system without its constraints:"});
-        s.blocks.emplace_back(matrix_of(named("M", "M"), full(d_.M)));
-        s.blocks.emplace_back(column_of(g_, named("f", "f"), d_.f));
+        s.blocks.emplace_back(matrix_of(named("M", "M"), full(d_.M())));
+        s.blocks.emplace_back(column_of(g_, named("f", "f"), d_.f()));
         if (evidence) {
             s.blocks.emplace_back(Sentence{"The rows whose forces are in evidence:"});
             s.blocks.emplace_back(matrix_of(named("A", "A"), shown_.A));

@@ -17,9 +17,9 @@ void SectionWriter::nonminimal() {
 
     // Q and P: M and f in the order u_I, u_D
     SparseMatrix Q{n, n, {}};
-    for (const SparseEntry& x : full(d_.M).entries) Q.entries.push_back({place[x.row], place[x.column], x.value});
+    for (const SparseEntry& x : full(d_.M()).entries) Q.entries.push_back({place[x.row], place[x.column], x.value});
     std::vector<NodeId> P;
-    for (const std::uint32_t s : order) P.push_back(d_.f[s]);
+    for (const std::uint32_t s : order) P.push_back(d_.f()[s]);
     Section unconstrained = section("Unconstrained equations", "Q u' = P", "Q \\dot{u} = P");
     Sentence ordered{letter("Q"), " is the mass matrix ", letter("M"), " and ",
                      letter("P"), " the column ",         letter("f"), ", rows and columns in the order "};

@@ -16,11 +16,11 @@ constexpr std::size_t k_largest_shown = 30;
 void SectionWriter::scaled(bool without_generalized_inverse) {
     const std::size_t n = rates_.size();
     Section s = section("Unconstrained system", "M u' = F,  a = M^-1 F", "M \\dot{u} = F,\\quad a = M^{-1} F");
-    s.blocks.emplace_back(matrix_of(named("M", "M"), full(d_.M)));
-    s.blocks.emplace_back(column_of(g_, named("F", "F"), d_.f));
+    s.blocks.emplace_back(matrix_of(named("M", "M"), full(d_.M())));
+    s.blocks.emplace_back(column_of(g_, named("F", "F"), d_.f()));
     const std::vector<NodeId> masses = diagonal_masses(d_);
     std::vector<NodeId> a;
-    for (std::size_t i = 0; i < masses.size(); ++i) a.push_back(g_.div(d_.f[i], masses[i]));
+    for (std::size_t i = 0; i < masses.size(); ++i) a.push_back(g_.div(d_.f()[i], masses[i]));
     if (!masses.empty()) s.blocks.emplace_back(column_of(g_, named("a", "a"), a));
     out_.push_back(std::move(s));
     if (d_.rows.empty()) {
@@ -55,7 +55,7 @@ void SectionWriter::scaled(bool without_generalized_inverse) {
                        " is its Moore-Penrose inverse. ", ideal[0], ideal[1], ideal[2]});
     if (masses.empty()) {
         const bool coupled =
-            std::any_of(d_.M.entries.begin(), d_.M.entries.end(), [](const SparseEntry& x) { return x.row != x.column; });
+            std::any_of(d_.M().entries.begin(), d_.M().entries.end(), [](const SparseEntry& x) { return x.row != x.column; });
         motion.blocks.emplace_back(
             coupled ? Sentence{letter("M"), " is not diagonal: its square root, and with it ", letter("B"),
                                ", is left to the computation."}
@@ -115,7 +115,7 @@ void SectionWriter::explicit_motion(const std::vector<NodeId>& masses, bool with
     Equations list;
     for (std::size_t r = 0; r < terms.size(); ++r) {
         force.push_back(g_.sum(terms[r]));
-        list.push_back({speed_rate(d_, r), "=", expression(g_.div(g_.add(d_.f[r], force[r]), masses[r]))});
+        list.push_back({speed_rate(d_, r), "=", expression(g_.div(g_.add(d_.f()[r], force[r]), masses[r]))});
     }
     s.blocks.emplace_back(column_of(g_, named("F^c", "F^{c}"), force));
     s.blocks.emplace_back(std::move(list));

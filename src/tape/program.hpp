@@ -64,7 +64,8 @@ struct ConstrainedSolve {
     std::vector<NodeId> s;
     std::vector<SymbolId> tau;
 
-    ClosedForm<NodeId> closed;  // of `multipliers`, `minimal` and `nonminimal`, where it is worth it
+    // of `multipliers`, `minimal` and `nonminimal`, where it is worth it; of `linear` for native code in one piece alone
+    ClosedForm<NodeId> closed;
 };
 
 struct OutputGroup {

@@ -27,7 +27,7 @@ std::vector<NodeId> projected(const ConstrainedDynamics& d, const ConstraintForc
     };
     for (const ForceDirection& f : forces.forces)
         if (f.body.valid())
-            project(f.W, kin.material_point(f.body, f.point).partials);
+            project(f.W, kin.material_partials(f.body, f.point));
         else
             project(f.W, kin.partial_velocities(f.point));
     for (const TorqueDirection& t : forces.torques) project(t.tau, kin.partial_omegas(t.body));
@@ -186,7 +186,7 @@ TEST(ConstraintForces, ReductionKeepsThePower) {
     Graph& g = d.graph();
     Kinematics& kin = *d.kinematics;
     const FrameId A = d.model->bodies.front().frame;
-    const auto material = [&](PointId p) { return MixedVector{{kin.material_point(A, p).velocity}}; };
+    const auto material = [&](PointId p) { return MixedVector{{kin.material_velocity(A, p)}}; };
     for (const ConstraintForces& row : row_forces(d)) {
         // forces on A directly; P is fixed in A, Q is not
         NodeId expected = g.constant(0);

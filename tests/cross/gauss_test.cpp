@@ -34,13 +34,13 @@ std::vector<Numbers> numbers_of(const Derivation& d) {
     inputs.push_back(lowered->length_symbol);
     const auto n = static_cast<Eigen::Index>(d.model->speeds.size()), m = static_cast<Eigen::Index>(dynamics.rows.size());
     std::vector<NodeId> M(static_cast<std::size_t>(n * n), g.constant(0)), A(static_cast<std::size_t>(n * m), g.constant(0)), ud;
-    for (const SparseEntry& e : dynamics.M.entries)
+    for (const SparseEntry& e : dynamics.M().entries)
         M[e.row * static_cast<std::size_t>(n) + e.column] = M[e.column * static_cast<std::size_t>(n) + e.row] = e.value;
     for (const SparseEntry& e : dynamics.A.entries) A[e.row * static_cast<std::size_t>(n) + e.column] = e.value;
     for (const Speed& s : d.model->speeds) ud.push_back(g.symbol_node(s.rate));
     ProgramSpec spec{inputs,
                      formulate(dynamics, Formulation::multipliers, {}, {}).solves,
-                     {{"M", M}, {"A", A}, {"f", dynamics.f}, {"b", dynamics.b}, {"ud", ud}}};
+                     {{"M", M}, {"A", A}, {"f", dynamics.f()}, {"b", dynamics.b}, {"ud", ud}}};
     const Program program = lower_program(g, spec);
     Workspace<double> w(program);
     std::vector<Numbers> out;

@@ -144,7 +144,7 @@ TEST_P(PrintedEquations, HoldAtRandomStates) {
                 double sum = 0, size = 1;
                 for (const std::string name : {"f_", "F_i_", "F_n_"}) sum += reader.get(name + index);
                 if (reader.knows("(G tau)_" + index)) sum += reader.get("(G tau)_" + index);
-                for (const SparseEntry& e : d.M.entries)
+                for (const SparseEntry& e : d.M().entries)
                     for (const auto& [row, column] : {std::pair(e.row, e.column), std::pair(e.column, e.row)}) {
                         if (row + 1 != r) continue;
                         const double term = reader.state()(d.graph(), e.value) * reader.ud()[column];

@@ -1,0 +1,402 @@
+#include "dynam/articulated_inertia.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "expr/evaluate.hpp"
+#include "expr/linear_split.hpp"
+
+namespace appell {
+
+namespace {
+
+// sums that begin with their first term
+void add_to(Graph& g, NodeId& sum, NodeId term) { sum = sum.valid() ? g.add(sum, term) : term; }
+void take_from(Graph& g, NodeId& sum, NodeId term) { sum = sum.valid() ? g.sub(sum, term) : g.neg(term); }
+
+// The variables of a tree and their combinations; then the elimination.
+class TreeElimination {
+public:
+    explicit TreeElimination(const ConstrainedDynamics& dynamics)
+        : kin_(*dynamics.kinematics),
+          m_(*dynamics.model),
+          g_(kin_.graph()),
+          sums_(*dynamics.inertia),
+          speeds_(m_.speeds.size()),
+          zero_(g_.constant(0)),
+          one_(g_.constant(1)) {
+        for (const Speed& speed : m_.speeds) speed_symbols_.push_back(speed.u);
+    }
+
+    // false where some rate has no inertia, or where there is no tree
+    [[nodiscard]] bool run() {
+        define_frames();
+        define_points();
+        rows_.resize(speeds_ + 3 * vectors_.size());
+        force_.resize(rows_.size());
+        pivots_.resize(speeds_);
+        add_inertia();
+        add_forces();
+        return eliminate();
+    }
+
+    // what is left of the inertia along each speed, by speed
+    [[nodiscard]] const std::vector<NodeId>& pivots() const { return pivots_; }
+
+    // from the root to the leaves
+    [[nodiscard]] std::vector<NodeId> rates() const {
+        std::vector<NodeId> values(rows_.size()), terms;
+        for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+            terms.clear();
+            for (const Share& share : step->shares) terms.push_back(g_.mul(share.factor, values[share.of]));
+            const NodeId sum = g_.sum(terms);
+            values[step->variable] = step->rate.valid() ? g_.sub(step->rate, sum) : sum;
+        }
+        values.resize(speeds_);
+        return values;
+    }
+
+private:
+    // a speed's rate, by its index; or behind these a component of a velocity
+    using Variable = std::uint32_t;
+    struct Share {
+        Variable of;
+        NodeId factor;
+    };
+    // a component: the sum of its shares; or a speed's rate: what it were with the rest at zero, less its shares
+    struct Step {
+        Variable variable;
+        std::vector<Share> shares;
+        NodeId rate;
+    };
+    using VectorIndex = std::uint32_t;
+
+    // components by their shares; one without any is zero
+    struct Vector {
+        FrameId frame;
+        std::array<std::vector<Share>, 3> components;
+    };
+
+    // ---- combinations
+
+    [[nodiscard]] Variable component(VectorIndex v, std::size_t axis) const {
+        return static_cast<Variable>(speeds_ + 3 * v + axis);
+    }
+    [[nodiscard]] bool moves(VectorIndex v, std::size_t axis) const { return !vectors_[v].components[axis].empty(); }
+
+    VectorIndex add_vector(Vector v) {
+        vectors_.push_back(std::move(v));
+        return static_cast<VectorIndex>(vectors_.size() - 1);
+    }
+
+    void add_share(Vector& v, std::size_t axis, Variable of, NodeId factor) const {
+        std::vector<Share>& shares = v.components[axis];
+        const auto found = std::find_if(shares.begin(), shares.end(), [&](const Share& share) { return share.of == of; });
+        if (found == shares.end())
+            shares.push_back({of, factor});
+        else
+            found->factor = g_.add(found->factor, factor);
+    }
+    // the speeds of a vector that is linear in them
+    void add_speeds(Vector& v, const std::array<NodeId, 3>& value) {
+        const LinearSplit split = split_linear(g_, value, speed_symbols_);
+        APPELL_ASSERT(!split.failure, "velocities are linear in the speeds");
+        for (const SparseEntry& e : split.coefficients.entries) add_share(v, e.row, e.column, e.value);
+    }
+    void add_component(Vector& v, std::size_t axis, VectorIndex of, std::size_t axis_of, NodeId factor) const {
+        if (moves(of, axis_of) && factor != zero_) add_share(v, axis, component(of, axis_of), factor);
+    }
+
+    // the same vector in another frame, a variable of its own: what several vectors add there is turned together
+    VectorIndex turned(VectorIndex v, FrameId to) {
+        const FrameId from = vectors_[v].frame;
+        if (from == to) return v;
+        const auto found = turned_.find({v, to});
+        if (found != turned_.end()) return found->second;
+        const Matrix3& R = kin_.frames().rotation(to, from);
+        Vector out{to, {}};
+        for (std::size_t i = 0; i < 3; ++i)
+            for (std::size_t j = 0; j < 3; ++j) add_component(out, i, v, j, R[3 * i + j]);
+        return turned_[{v, to}] = add_vector(std::move(out));
+    }
+    void add_whole(Vector& sum, VectorIndex v) {
+        v = turned(v, sum.frame);
+        for (std::size_t i = 0; i < 3; ++i) add_component(sum, i, v, i, one_);
+    }
+    // omega x part
+    void add_turning(Vector& sum, VectorIndex omega, const std::array<NodeId, 3>& part) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            const std::size_t j = (i + 1) % 3, k = (i + 2) % 3;
+            add_component(sum, i, omega, j, part[k]);
+            add_component(sum, i, omega, k, g_.neg(part[j]));
+        }
+    }
+
+    void define_frames() {
+        const VelocityField& field = kin_.field();
+        for (std::size_t i = 0; i < m_.frames.size(); ++i) {
+            Vector w{FrameId(i), {}};
+            const FrameId parent = m_.frames[i].parent;
+            if (field.omega_known[i]) {
+                add_speeds(w, field.omega[i].c);
+            } else if (parent.valid()) {
+                add_whole(w, omegas_[parent.index()]);
+                add_speeds(w, field.relative_omega[i].c);
+            }
+            omegas_.push_back(add_vector(std::move(w)));
+        }
+    }
+
+    void define_points() {
+        const VelocityField& field = kin_.field();
+        for (std::size_t i = 0; i < m_.points.size(); ++i) {
+            Vector v{field.velocity[i].frame, {}};
+            const PointPlace& place = kin_.place(PointId(i));
+            if (field.velocity_known[i]) {
+                add_speeds(v, field.velocity[i].c);
+            } else {
+                if (place.base.valid()) add_whole(v, velocities_[place.base.index()]);
+                for (const Vec3& part : place.offset.parts) {
+                    Vector added{part.frame, {}};
+                    Vector& sum = part.frame == v.frame ? v : added;
+                    add_turning(sum, omegas_[part.frame.index()], part.c);
+                    add_speeds(sum, {kin_.rate_bias(part.c[0]), kin_.rate_bias(part.c[1]), kin_.rate_bias(part.c[2])});
+                    if (&sum == &added) add_whole(v, add_vector(std::move(added)));
+                }
+            }
+            velocities_.push_back(add_vector(std::move(v)));
+        }
+    }
+
+    // ---- the quadratic form and the linear one
+
+    // one pair of places; what cancels is gone
+    template <class Change>
+    void change(Variable x, Variable y, Change change) {
+        const auto found = rows_[x].find(y);
+        NodeId sum = found == rows_[x].end() ? NodeId{} : found->second;
+        change(sum);
+        for (const Variable variable : {x, y})
+            if (variable >= speeds_) changed_.insert(static_cast<VectorIndex>((variable - speeds_) / 3));
+        if (sum == zero_) {
+            rows_[x].erase(y);
+            rows_[y].erase(x);
+        } else {
+            rows_[x][y] = rows_[y][x] = sum;
+        }
+    }
+    void add(Variable x, Variable y, NodeId term) {
+        if (term != zero_) change(x, y, [&](NodeId& sum) { add_to(g_, sum, term); });
+    }
+
+    void add_inertia() {
+        for (std::size_t i = 0; i < sums_.masses().size(); ++i)
+            for (std::size_t axis = 0; axis < 3 && sums_.masses()[i].valid(); ++axis)
+                if (moves(velocities_[i], axis))
+                    add(component(velocities_[i], axis), component(velocities_[i], axis), sums_.masses()[i]);
+        for (const InertiaSums::Rotation& rotation : sums_.rotations()) {
+            const VectorIndex w = omegas_[rotation.body.index()];
+            for (std::size_t i = 0; i < 3; ++i)
+                for (std::size_t j = 0; j <= i; ++j)
+                    if (moves(w, i) && moves(w, j)) add(component(w, i), component(w, j), rotation.inertia[3 * i + j]);
+        }
+    }
+
+    void add_force(VectorIndex v, const std::array<NodeId, 3>& force) {
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            if (moves(v, axis) && force[axis] != zero_) add_to(g_, force_[component(v, axis)], force[axis]);
+    }
+    void add_forces() {
+        for (std::size_t i = 0; i < sums_.forces().size(); ++i)
+            if (sums_.forces()[i].frame.valid()) add_force(velocities_[i], sums_.forces()[i].c);
+        for (const InertiaSums::Resultant& resultant : sums_.resultants()) {
+            if (const auto* torque = std::get_if<InertiaSums::Torque>(&resultant))
+                add_force(omegas_[torque->body.index()], torque->torque.c);
+            if (const auto* force = std::get_if<InertiaSums::MaterialForce>(&resultant)) {
+                const FrameId body = force->body;
+                add_force(velocities_[kin_.center(body).index()], force->force.c);
+                const Vec3 arm = kin_.material_arm(body, force->point);
+                add_force(omegas_[body.index()], cross(g_, arm, kin_.frames().express(force->force, body)).c);
+            }
+            if (const auto* force = std::get_if<InertiaSums::Generalized>(&resultant))
+                add_to(g_, force_[force->speed], force->force);
+        }
+    }
+
+    // ---- elimination
+
+    // A vector's combination is put in when no other contains the vector any more, so that leaves come first. Among those that
+    // wait for their turn the one comes first that ties the fewest variables together; of equals, one with speeds, so that these
+    // are gone before what is left is turned.
+    using Turn = std::tuple<std::size_t, bool, VectorIndex>;
+
+    // a speed, or a vector behind the speeds
+    [[nodiscard]] std::size_t owner(Variable variable) const {
+        return variable < speeds_ ? variable : speeds_ + (variable - speeds_) / 3;
+    }
+    [[nodiscard]] Turn turn_of(VectorIndex v) const {
+        std::set<std::size_t> tied;
+        bool without_speeds = true;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            for (const auto& [other, value] : rows_[component(v, axis)]) tied.insert(owner(other));
+            for (const Share& share : vectors_[v].components[axis]) {
+                if (share.of < speeds_)
+                    without_speeds = false;
+                else
+                    tied.insert(owner(share.of));
+            }
+        }
+        return {tied.size(), without_speeds, v};
+    }
+
+    bool eliminate() {
+        std::vector<std::uint32_t> users(speeds_ + vectors_.size(), 0);  // components that contain them and are not put in yet
+        const auto for_each_share = [&](VectorIndex v, const auto& visit) {
+            for (const std::vector<Share>& shares : vectors_[v].components)
+                for (const Share& share : shares) visit(share);
+        };
+        for (VectorIndex v = 0; v < vectors_.size(); ++v)
+            for_each_share(v, [&](const Share& share) { ++users[owner(share.of)]; });
+        std::set<Turn> waiting;
+        std::vector<std::optional<Turn>> turns(vectors_.size());
+        const auto wait = [&](VectorIndex v) {
+            if (turns[v]) waiting.erase(*turns[v]);
+            waiting.insert(*(turns[v] = turn_of(v)));
+        };
+        for (VectorIndex v = 0; v < vectors_.size(); ++v)
+            if (users[speeds_ + v] == 0) wait(v);
+        while (!waiting.empty()) {
+            const VectorIndex v = std::get<VectorIndex>(*waiting.begin());
+            waiting.erase(waiting.begin());
+            turns[v].reset();
+            changed_.clear();
+            for (std::size_t axis = 0; axis < 3; ++axis) put_in(component(v, axis), vectors_[v].components[axis]);
+            bool regular = true;
+            for_each_share(v, [&](const Share& share) {
+                const std::size_t of = owner(share.of);
+                if (--users[of] != 0) return;
+                if (of < speeds_)
+                    regular = regular && minimise(share.of);
+                else
+                    wait(static_cast<VectorIndex>(of - speeds_));
+            });
+            if (!regular) return false;
+            for (const VectorIndex other : changed_)
+                if (turns[other]) wait(other);
+        }
+        return std::all_of(pivots_.begin(), pivots_.end(), [](NodeId pivot) { return pivot.valid(); });
+    }
+
+    // takes a row out of the form
+    std::map<Variable, NodeId> take(Variable variable) {
+        std::map<Variable, NodeId> row = std::move(rows_[variable]);
+        rows_[variable].clear();
+        for (const auto& [other, value] : row)
+            if (other != variable) rows_[other].erase(variable);
+        return row;
+    }
+
+    void put_in(Variable y, const std::vector<Share>& shares) {
+        if (shares.empty()) return;
+        const std::map<Variable, NodeId> row = take(y);
+        for (const auto& [other, value] : row) {
+            if (other == y) {
+                for (std::size_t k = 0; k < shares.size(); ++k) {
+                    const NodeId scaled = g_.mul(shares[k].factor, value);
+                    for (std::size_t l = 0; l <= k; ++l) add(shares[k].of, shares[l].of, g_.mul(scaled, shares[l].factor));
+                }
+                continue;
+            }
+            for (const Share& share : shares) {
+                const NodeId term = g_.mul(share.factor, value);
+                add(share.of, other, share.of == other ? g_.mul(g_.constant(2), term) : term);
+            }
+        }
+        for (const Share& share : shares)
+            if (force_[y].valid()) add_to(g_, force_[share.of], g_.mul(share.factor, force_[y]));
+        steps_.push_back({y, shares, {}});
+    }
+
+    bool minimise(Variable u) {
+        const std::map<Variable, NodeId> row = take(u);
+        const auto found = row.find(u);
+        if (found == row.end()) return false;
+        const NodeId D = found->second, inverse = g_.div(one_, D);
+        std::vector<Share> shares;
+        std::vector<NodeId> values;
+        for (const auto& [other, value] : row) {
+            if (other == u) continue;
+            // A joint about one axis takes all inertia along it away: there everything cancels, by ids.
+            shares.push_back({other, value == D ? one_ : value == g_.neg(D) ? g_.constant(-1) : g_.mul(value, inverse)});
+            values.push_back(value);
+        }
+        if (shares.size() > k_most_shares) return false;
+        for (std::size_t k = 0; k < shares.size(); ++k)
+            for (std::size_t l = 0; l <= k; ++l) {
+                const bool number = g_.op(shares[k].factor) == Op::Constant;
+                const NodeId term = number ? g_.mul(shares[k].factor, values[l]) : g_.mul(values[k], shares[l].factor);
+                change(shares[k].of, shares[l].of, [&](NodeId& sum) { take_from(g_, sum, term); });
+            }
+        const NodeId force = force_[u].valid() ? force_[u] : zero_;
+        for (const Share& share : shares)
+            if (force != zero_) take_from(g_, force_[share.of], g_.mul(share.factor, force));
+        pivots_[u] = D;
+        steps_.push_back({u, std::move(shares), g_.mul(force, inverse)});
+        return true;
+    }
+
+    // beyond, what hangs together at a joint is no tree of small joints
+    static constexpr std::size_t k_most_shares = 24;
+
+    Kinematics& kin_;
+    const Model& m_;
+    Graph& g_;
+    InertiaSums& sums_;
+    const std::size_t speeds_;
+    const NodeId zero_, one_;
+    std::vector<SymbolId> speed_symbols_;
+    std::vector<Vector> vectors_;                   // combinations of earlier ones
+    std::vector<VectorIndex> omegas_, velocities_;  // by frame, by point
+    std::map<std::pair<VectorIndex, FrameId>, VectorIndex> turned_;
+    std::vector<std::map<Variable, NodeId>> rows_;  // of the quadratic form, both triangles
+    std::vector<NodeId> force_;                     // the linear form; invalid: nothing
+    std::vector<NodeId> pivots_;
+    std::set<VectorIndex> changed_;  // rows by the last vector that was put in
+    std::vector<Step> steps_;        // from the leaves to the root
+};
+
+// chains of fewer are faster by M, whose small programs come in one piece
+constexpr std::size_t k_least_speeds = 9;
+// of the largest pivot: squares of round-off, whatever the units
+constexpr double k_no_inertia = 1e-24;
+
+}  // namespace
+
+std::optional<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics, std::span<const double> values) {
+    Graph& g = dynamics.graph();
+    if (dynamics.model->speeds.size() < k_least_speeds) return std::nullopt;
+    TreeElimination tree(dynamics);
+    if (!tree.run()) return std::nullopt;
+    const std::vector<double> pivots = evaluate<double>(g, tree.pivots(), values);
+    const double largest = *std::max_element(pivots.begin(), pivots.end());
+    if (!std::all_of(pivots.begin(), pivots.end(), [&](double pivot) { return pivot > k_no_inertia * largest; }))
+        return std::nullopt;
+    // the matrix (1) with as many right sides as there are speeds
+    ConstrainedSolve solve;
+    solve.kind = SolveKind::linear;
+    solve.A = {1, 1, {{0, 0, g.constant(1)}}};
+    solve.b = tree.rates();
+    for (const Speed& speed : dynamics.model->speeds) solve.x.push_back(speed.rate);
+    // a small tree is one piece of native code, which looks whether the inertias are above zero
+    solve.closed.x = solve.b;
+    solve.closed.mass_pivots = solve.closed.mass_diagonal = tree.pivots();
+    return solve;
+}
+
+}  // namespace appell

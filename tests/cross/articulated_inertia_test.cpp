@@ -1,0 +1,191 @@
+// u' by articulated inertias against M and f, which are formed another way: random trees with all kinds of joints, speeds and
+// loads.
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "expr/evaluate.hpp"
+#include "pipeline/lower_motion.hpp"
+#include "sim/motion_rate.hpp"
+#include "support/gallery_run.hpp"
+
+namespace appell {
+namespace {
+
+// rates q'; these and components of velocities by name; each second one with a part of the one before; sums, as absolute rates
+// are
+enum class Speeds { rates, named, paired, summed };
+
+// bodies and particles on joints that turn and slide, on the ground or on each other
+class RandomTree {
+public:
+    RandomTree(unsigned seed, bool planar, Speeds speeds) : random_(seed), planar_(planar), speeds_(speeds) {
+        text_ = "system tree\nparam g = 9.81, k = 3, c = 0.4, w = 0.7\npoint C0 at O\n";
+        if (!planar) add_free_body();
+        for (int i = planar ? 1 : 2; i <= k_bodies; ++i) add_body(i);
+        define_speeds();
+        text_ += "gravity -g*N.z\nspring C2 C5 stiffness k length 0.3\nspring C1 C7 stiffness k\ndamper C3 C8 coefficient c\n";
+        text_ += fmt::format("torque on {0} from {1} = c*sin(t)*{1}.y\nforce on {0} at C4 = k*{1}.x - c*N.z\n", bodies_.back(),
+                             bodies_.front());
+    }
+    [[nodiscard]] std::string text() const { return text_ + "run for 1 s\n"; }
+
+private:
+    static constexpr int k_bodies = 14;
+
+    int pick(int count) { return std::uniform_int_distribution<int>(0, count - 1)(random_); }
+    double number(double from, double to) {
+        return std::round(1000 * std::uniform_real_distribution<double>(from, to)(random_)) / 1000;
+    }
+
+    std::string coordinate(const std::string& name) {
+        text_ += fmt::format("coord {} = {}\n", name, number(-1, 1));
+        rates_.push_back(name + "'");
+        return name;
+    }
+
+    // its speeds are components of its velocities along its own axes
+    void add_free_body() {
+        text_ +=
+            "coord x = 0.1, y = -0.2, z = 0.3, a1 = 0.8, b1 = 0.6, c1 = 0, d1 = 0\nparam m1 = 1.5\n"
+            "frame B1 from N quaternion (a1, b1, c1, d1)\npoint C1 at O + x*N.x + y*N.y + z*N.z\n"
+            "body B1 frame B1 mass m1 center C1 inertia (0.3, 0.4, 0.5)\n";
+        bodies_.push_back("B1");
+        for (const char* of : {"omega(B1)", "vel(C1)"})
+            for (const char* e : {"x", "y", "z"}) velocities_.push_back(fmt::format("dot({}, B1.{})", of, e));
+    }
+
+    void add_body(int i) {
+        const int before = i < 4 ? i - 1 : std::max(0, i - 1 - pick(4));
+        const std::string parent = before == 0 ? "N" : fmt::format("B{}", before), q = fmt::format("q{}", i);
+        const std::string axis = planar_ ? "y" : std::string(1, "xyz"[pick(3)]);
+        std::string slide;
+        const int kind = pick(planar_ ? 4 : 7);
+        if (kind == 0) {
+            text_ += fmt::format("frame B{} from {} rotate {} about y\n", i, parent, number(-1, 1));
+            slide = fmt::format(" + {}*{}.x", coordinate(q), parent);
+        } else if (kind == 1) {
+            text_ += fmt::format("frame B{} from N rotate {} about {}\n", i, coordinate(q), axis);
+        } else if (kind == 2) {
+            text_ += fmt::format("frame B{} from {} rotate {} + w*t about {}\n", i, parent, coordinate(q), axis);
+        } else if (kind == 4) {
+            const std::string r = coordinate(q + "b");
+            text_ += fmt::format("frame B{} from {} rotate {} about z, {} about x\n", i, parent, coordinate(q), r);
+        } else if (kind == 5) {
+            text_ += fmt::format("coord a{0} = 0.8, b{0} = 0.6, c{0} = 0, d{0} = 0\n", i);
+            text_ += fmt::format("frame B{0} from {1} quaternion (a{0}, b{0}, c{0}, d{0})\n", i, parent);
+            for (const char* e : {"x", "y", "z"}) velocities_.push_back(fmt::format("dot(omega(B{0}), B{0}.{1})", i, e));
+        } else {
+            text_ += fmt::format("frame B{} from {} rotate {} about {}\n", i, parent, coordinate(q), axis);
+        }
+        text_ += fmt::format("param m{0} = {1}\n", i, number(0.5, 2));
+        text_ += fmt::format("point J{} at C{} + {}*{}.x - {}*{}.z{}\n", i, before, number(0.1, 0.5), parent, number(0.1, 0.5),
+                             parent, slide);
+        text_ += fmt::format("point C{0} at J{0} - {1}*B{0}.z + {2}*B{0}.x\n", i, number(0.3, 1), number(0.1, 0.3));
+        if (kind == 5 || pick(3) > 0) {
+            text_ += fmt::format("body B{0} frame B{0} mass m{0} center C{0} inertia ({1}, {2}, 0.07)\n", i, number(0.05, 0.1),
+                                 number(0.05, 0.1));
+            bodies_.push_back(fmt::format("B{}", i));
+        } else {
+            text_ += fmt::format("particle P{0} mass m{0} at C{0}\n", i);
+        }
+    }
+
+    void define_speeds() {
+        if (speeds_ == Speeds::rates) return;
+        std::string sum;
+        for (std::size_t i = 0; i < rates_.size(); ++i) {
+            sum += (i > 0 ? " + " : "") + rates_[i];
+            const std::string half = i % 2 == 1 ? fmt::format(" + 0.5*{}", rates_[i - 1]) : "";
+            text_ += fmt::format("speed u{} = {}\n", i,
+                                 speeds_ == Speeds::summed   ? sum
+                                 : speeds_ == Speeds::paired ? rates_[i] + half
+                                                             : rates_[i]);
+        }
+        for (std::size_t i = 0; i < velocities_.size(); ++i) text_ += fmt::format("speed w{} = {}\n", i, velocities_[i]);
+    }
+
+    std::mt19937 random_;
+    const bool planar_;
+    const Speeds speeds_;
+    std::string text_;
+    std::vector<std::string> rates_, velocities_, bodies_;
+};
+
+// |M u' - f| at a random state, relative to what is added up: free of the condition of M
+double disagreement(const ConstrainedDynamics& d, const LoweredMotion& lowered, unsigned seed) {
+    const Motion& motion = lowered.motion;
+    std::mt19937 random(seed);
+    std::vector<double> x = lowered.x0, xd(motion.carried());
+    for (double& value : x) value += std::uniform_real_distribution<double>(-0.3, 0.3)(random);
+    x.resize(motion.carried());
+    const double t = 0.3;
+    MotionRate rate(motion);
+    EXPECT_EQ(rate.rate(t, x, xd), RateStatus::ok);
+    std::vector<double> values(d.graph().symbol_count(), 0.0);
+    std::size_t next = 0;
+    values[lowered.inputs[next++].index()] = t;
+    for (std::size_t i = 0; i < motion.states(); ++i) values[lowered.inputs[next++].index()] = x[i];
+    for (const double parameter : motion.parameters) values[lowered.inputs[next++].index()] = parameter;
+    std::vector<NodeId> nodes = d.f();
+    for (const SparseEntry& e : d.M().entries) nodes.push_back(e.value);
+    const std::vector<double> found = evaluate<double>(d.graph(), nodes, std::span<const double>(values));
+    const auto n = static_cast<Eigen::Index>(motion.speeds);
+    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n, n);
+    next = motion.speeds;
+    for (const SparseEntry& e : d.M().entries) M(e.row, e.column) = M(e.column, e.row) = found[next++];
+    const Eigen::VectorXd f = Eigen::Map<const Eigen::VectorXd>(found.data(), n);
+    const Eigen::VectorXd ud = Eigen::Map<const Eigen::VectorXd>(xd.data() + motion.coordinates, n);
+    return (M * ud - f).norm() / (M.norm() * ud.norm() + f.norm());
+}
+
+class Trees : public testing::TestWithParam<Speeds> {};
+
+TEST_P(Trees, MoveAsTheirMassMatrixSays) {
+    constexpr int k_trees = 12;
+    int taken = 0;
+    for (unsigned seed = 1; seed <= k_trees; ++seed) {
+        const std::string text = RandomTree(seed, seed % 3 == 0, GetParam()).text();
+        const Derivation derived = derive_text(text);
+        ASSERT_TRUE(derived.ok()) << render(derived.diagnostics, derived.sources) << text;
+        const ConstrainedDynamics& d = *derived.dynamics;
+        for (const bool native : {true, false}) {
+            LowerMotionOptions options;
+            options.for_run = true;
+            options.native = native;
+            const Result<LoweredMotion> lowered = lower_motion(d, options);
+            ASSERT_TRUE(lowered.ok()) << render(lowered.diagnostics, derived.sources);
+            if (native && !d.inertia->is_assembled()) ++taken;
+            EXPECT_LT(disagreement(d, *lowered, seed), 1e-14) << text;
+        }
+    }
+    // speeds that bodies on different branches share may tie too many together
+    EXPECT_GE(taken, GetParam() == Speeds::rates || GetParam() == Speeds::named ? k_trees : k_trees / 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Trees, testing::Values(Speeds::rates, Speeds::named, Speeds::paired, Speeds::summed));
+
+// Spherical pendulums hang straight down: the first of their angles moves nothing, and M is asked which.
+TEST(Trees, LeaveSingularStatesToTheMassMatrix) {
+    for (const char* second : {"0", "0.1"}) {
+        std::string text = "system pole\npoint P0 at O\n";
+        for (int i = 1; i <= 6; ++i)
+            text += fmt::format(
+                "coord a{0} = 0.2, b{0} = {1}\nframe B{0} from N rotate a{0} about z, b{0} about x\n"
+                "particle P{0} mass 1 at P{2} - B{0}.z\n",
+                i, second, i - 1);
+        Derivation derived = derive_text(text + "gravity -9.81*N.z\nrun for 0.1 s\n");
+        ASSERT_TRUE(derived.ok()) << render(derived.diagnostics, derived.sources);
+        const bool pole = second == std::string("0");
+        (void)run(derived, {});
+        EXPECT_EQ(derived.dynamics->inertia->is_assembled(), pole);
+        EXPECT_EQ(derived.diagnostics.has_errors(), pole);
+        EXPECT_EQ(render(derived.diagnostics, derived.sources).find("E0709") != std::string::npos, pole);
+    }
+}
+
+}  // namespace
+}  // namespace appell
