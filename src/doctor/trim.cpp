@@ -63,10 +63,10 @@ Linearised linearise(const MotionEquations& equations, const MotionNumbers& at, 
 }
 
 // The s of least norm among those with the least |J s + error|^2 + damping^2 |s|^2.
-Column50 damped_step(const Matrix50& J, const Column50& error, const Digits50& damping) {
-    // Equations that are well independent of each other: s = -J' (J J' + damping^2)^-1 error is a small system. Its condition is
-    // the square of that of J, for which fifty digits have room.
-    if (J.rows() <= J.cols()) {
+Column50 damped_step(const Matrix50& J, const Column50& error, const Digits50& damping, bool constraints) {
+    // Constraints that are well independent of each other: s = -J' (J J' + damping^2)^-1 error is a small system. Its condition
+    // is the square of that of J, for which fifty digits have room. The equations of a trim may be singular where they hold.
+    if (constraints && J.rows() <= J.cols()) {
         Matrix50 square = J * J.transpose();
         square.diagonal().array() += damping * damping;
         const Eigen::LDLT<Matrix50> factors(square);
@@ -83,10 +83,10 @@ Column50 damped_step(const Matrix50& J, const Column50& error, const Digits50& d
     return decomposition.solve(right);
 }
 
-// `numbers_at`: what the wanted equations need at a point
-template <class NumbersAt>
-TrimSearch iterate(const MotionEquations& equations, const NumbersAt& numbers_at, std::vector<Digits50>& point,
+// `constraints`: nothing else is wanted, which needs no accelerations on the way
+TrimSearch iterate(MotionEquations& equations, bool constraints, std::vector<Digits50>& point,
                    const std::vector<TrimEquation>& wanted, const Column50& units, const std::vector<std::size_t>& free) {
+    const auto numbers_at = [&](std::span<const Digits50> p) { return constraints ? equations.rows_at(p) : equations.at(p); };
     TrimSearch out;
     out.numbers = numbers_at(point);
     if (!out.numbers.finite) {
@@ -151,7 +151,7 @@ TrimSearch iterate(const MotionEquations& equations, const NumbersAt& numbers_at
         // states that are not isolated; but far off no faint combination of equations may govern the step. Spins about the
         // principal axes of a body would all be led to rest without it.
         const Digits50 damping = std::min(Digits50(error.norm()), Digits50(J.norm() / 100));
-        const Column50 reduced = damped_step(J, error, damping);
+        const Column50 reduced = damped_step(J, error, damping, constraints);
         if (reduced.norm() <= size * Digits50(1e-45)) {  // at round-off, or at the nearest that there is
             out.converged = missed <= size * Digits50(1e-35);
             return out;
@@ -217,13 +217,11 @@ Column50 units_of(const MotionNumbers& at) {
 
 TrimSearch search(MotionEquations& equations, std::vector<Digits50>& point, const std::vector<TrimEquation>& wanted,
                   const Column50& units, const std::vector<std::size_t>& free) {
-    // constraints alone need no accelerations on the way
-    const bool rows_only = equations.kinks().empty() && std::all_of(wanted.begin(), wanted.end(), [](const TrimEquation& e) {
-                               return e.kind == TrimEquation::Kind::position || e.kind == TrimEquation::Kind::velocity;
-                           });
-    const auto numbers_at = [&](std::span<const Digits50> p) { return rows_only ? equations.rows_at(p) : equations.at(p); };
-    TrimSearch out = iterate(equations, numbers_at, point, wanted, units, free);
-    if (rows_only && out.converged) {
+    const bool constraints = equations.kinks().empty() && std::all_of(wanted.begin(), wanted.end(), [](const TrimEquation& e) {
+                                 return e.kind == TrimEquation::Kind::position || e.kind == TrimEquation::Kind::velocity;
+                             });
+    TrimSearch out = iterate(equations, constraints, point, wanted, units, free);
+    if (constraints && out.converged) {
         out.numbers = equations.at(point);
         out.finite = out.converged = out.numbers.finite;
     }
