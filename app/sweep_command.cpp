@@ -228,7 +228,7 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
     SweepTable table(ensemble);
     std::size_t done = 0;
     ProgressLine line(0, static_cast<double>(count), isatty(STDERR_FILENO) != 0 && !shared.json);
-    const auto work = [&] {
+    const auto work = [&](Neighbours* neighbours) {
         while (!stop_asked()) {
             const std::size_t member = next++;
             if (member >= count) return;
@@ -237,7 +237,8 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
                 const std::lock_guard lock(preparing);
                 prepared = ensemble.prepare(member);
             }
-            Ensemble::Outcome outcome = ensemble.run(prepared, [](double) { return !stop_asked(); });
+            Ensemble::Outcome outcome = ensemble.run(
+                prepared, [](double) { return !stop_asked(); }, neighbours);
             // what was cut short is not a result
             if (stop_asked() && outcome.reason == name(EndReason::cancelled)) return;
             const std::lock_guard lock(writing);
@@ -247,8 +248,10 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
     };
     {
         std::vector<std::jthread> pool;
-        for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
-        work();
+        // every thread gets its share of a sweep with few members
+        const auto in_lanes = [&] { ensemble.in_lanes((count + threads - 1) / threads, work); };
+        for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(in_lanes);
+        in_lanes();
     }
     line.clear();
     table.flush();

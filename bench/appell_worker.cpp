@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <new>
 #include <span>
 #include <stdexcept>
+#include <thread>
 
 #include "jit/native_code.hpp"
 #include "models.hpp"
@@ -315,6 +317,43 @@ int members(const std::string& path, int count) {
     });
 }
 
+// Seconds of one member of an ensemble: as `appell sweep` runs it, in lanes and on so many threads at once, whose processor time
+// is divided by their number; without threads, one member after another.
+int ensemble(const std::string& path, std::size_t count, std::size_t threads) {
+    SweepPlan plan;
+    plan.random = {{"m", SweepDraw::Law::uniform, 0.9, 1.1}, {"u1", SweepDraw::Law::uniform, 0.5, 1.5}};
+    plan.samples = count;
+    RunOptions options;
+    options.until = 10.0;
+    options.every = 10.0;
+    Result<Ensemble> made = Ensemble::make(model_text(text_of(path)), options, plan);
+    if (!made.ok()) throw std::runtime_error("no ensemble");
+    return serve({{"members", static_cast<double>(count)}}, [&] {
+        std::vector<std::vector<double>> numbers(count);
+        std::atomic<std::size_t> next = 0;
+        std::mutex preparing;
+        const auto members = [&](Neighbours* neighbours) {
+            for (std::size_t i = next++; i < count; i = next++) {
+                Ensemble::Prepared prepared;
+                {
+                    const std::lock_guard lock(preparing);
+                    prepared = made->prepare(i);
+                }
+                numbers[i] = made->run(prepared, {}, neighbours).numbers;
+            }
+        };
+        const double start = processor_time();
+        if (threads == 0) {
+            members(nullptr);
+        } else {
+            std::vector<std::jthread> pool;
+            for (std::size_t i = 0; i < threads; ++i) pool.emplace_back([&] { made->in_lanes(count / threads, members); });
+        }
+        return Measurement{(processor_time() - start) / static_cast<double>(count * std::max<std::size_t>(threads, 1)),
+                           numbers.back()};
+    });
+}
+
 int work(std::span<const std::string> a) {
     const std::string task = a.empty() ? "" : a[0];
     const auto argument = [&](std::size_t i, const char* otherwise) { return i < a.size() ? a[i] : std::string(otherwise); };
@@ -327,6 +366,8 @@ int work(std::span<const std::string> a) {
     if (task == "first_evaluation") return first_evaluation(a[1]);
     if (task == "prepare") return prepare(a[1]);
     if (task == "roll") return roll(a[1], number(2, "1e-8"), number(3, "10"));
+    if (task == "ensemble")
+        return ensemble(a[1], static_cast<std::size_t>(number(2, "1000")), static_cast<std::size_t>(number(3, "0")));
     if (task == "members") return members(a[1], static_cast<int>(number(2, "100")));
     throw std::runtime_error("no task " + task);
 }

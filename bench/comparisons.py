@@ -13,6 +13,7 @@ PEERS = {
     "GiNaC": ["bench_ginac_chain"],
     "Simbody": ["bench_simbody_worker"],
     "MuJoCo": ["bench_mujoco_chain"],
+    "members one by one": ["bench_appell_worker"],
 }
 
 
@@ -69,6 +70,10 @@ def comparisons():
 
     add("runs", "a second of a rolling ball at accuracy 1e-8", ["roll", "gallery/rolling_ball.appell", "1e-8", "10"], "Simbody",
         ["roll", "1e-8", "10"], at_least=20)
+
+    model = "gallery/appell_hamel_linear.appell"
+    add("runs", "a member of 100,000 of the Appell-Hamel mechanism, two threads in lanes", ["ensemble", model, "100000", "2"],
+        "members one by one", ["ensemble", model, "2000"], at_least=5, repeats=1, slow=True)
 
     for n in (10, 100, 1000, 10_000, 100_000):
         for model in ("equal_speeds", "perpendicular"):

@@ -10,6 +10,7 @@
 
 #include "expr/evaluate.hpp"
 #include "jit/code_memory.hpp"
+#include "jit/lane_code.hpp"
 #include "jit/segment_schedule.hpp"
 #include "jit/x86_64_assembler.hpp"
 #include "tape/closed_solve.hpp"
@@ -65,8 +66,43 @@ double cosine_with_sine(double x, double* sine) {
     return cosine;
 }
 
+// the same for numbers of several lanes
+template <Op op, std::size_t lanes>
+void called_in_lanes(double* out, const double* x, const double* y, const double* z) {
+    for (std::size_t k = 0; k < lanes; ++k) out[k] = called<op>(x[k], y[k], z[k]);
+}
+
+template <std::size_t lanes>
+const void* function_in_lanes(Op op) {
+    using Function = void (*)(double*, const double*, const double*, const double*);
+    Function found = nullptr;
+    switch (op) {
+#define APPELL_LEAF(Name)
+#define APPELL_STRUCTURE(Name, arity)
+#define APPELL_VECTOR(Name, arity)
+#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
+    case Op::Name:                                      \
+        found = called_in_lanes<Op::Name, lanes>;       \
+        break;
+#include "expr/ops.def"
+#undef APPELL_LEAF
+#undef APPELL_STRUCTURE
+#undef APPELL_VECTOR
+#undef APPELL_OP
+        default: break;
+    }
+    return reinterpret_cast<const void*>(found);
+}
+
+template <std::size_t lanes>
+void sines_with_cosines(double* sine, double* cosine, const double* x) {
+    for (std::size_t k = 0; k < lanes; ++k) ::sincos(x[k], &sine[k], &cosine[k]);
+}
+
 // constants stand before the code: a mask of 16 bytes, one, and what guards need
 constexpr std::size_t k_sign_mask = 0, k_one = 16, k_zero = 24, k_first_guard = 32;
+// of several lanes: the mask and one, each for all of them
+constexpr std::size_t k_one_in_lanes = 64;
 
 // the numbers that pivots are compared with, each once
 class GuardNumbers {
@@ -102,6 +138,21 @@ public:
     // how many doubles of scratch memory it takes
     std::size_t run() {
         begin();
+        out_.end_function();
+        return scratch_;
+    }
+
+    // the same for a whole program, whose numbers somebody else looks at
+    std::size_t run_unguarded(const Program& program) {
+        stream_begin_ = program.stream_begin;
+        output_indices_.resize(s_.values.size());
+        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) output_indices_[s_.outputs[i]].push_back(i);
+        begin();
+        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i)
+            if (s_.values[s_.outputs[i]].op == Op::Constant) {
+                out_.load(0, memory_of(s_.outputs[i]));
+                out_.store({X86Assembler::Base::outputs, i}, 0);
+            }
         out_.end_function();
         return scratch_;
     }
@@ -408,7 +459,7 @@ private:
         const int n = value.exponent;
         const int base = take_register({register_of_[a]});
         if (n < 0) {
-            out_.load_constant(base, k_one);
+            out_.load_constant(base, one());
             arithmetic(Arithmetic::div, base, a);
         } else {
             load_into(base, a);
@@ -430,11 +481,41 @@ private:
             }
             out_.arithmetic(Arithmetic::mul, base, base);
         }
-        out_.load_constant(base, k_one);  // x^0
+        out_.load_constant(base, one());  // x^0
         return base;
     }
 
+    [[nodiscard]] std::size_t one() const { return out_.packed() ? k_one_in_lanes : k_one; }
+
+    // operands and results are in memory
+    int call_in_lanes(ValueId id, const SegmentValue& value) {
+        for (int reg = 0; reg < X86Assembler::k_registers; ++reg)
+            if (holds_[static_cast<std::size_t>(reg)] != k_nothing) save(holds_[static_cast<std::size_t>(reg)]);
+        const bool eight = out_.lanes() == X86Assembler::Lanes::eight;
+        const ValueId other = partner_[id];
+        place_in_scratch(id);
+        const Memory result{X86Assembler::Base::scratch, spilled_[id]};
+        out_.point_at(result, 0);
+        if (other != k_nothing) {
+            place_in_scratch(other);
+            const bool sine = value.op == Op::Sin;
+            out_.point_at(memory_of(other), sine ? 1 : 0);
+            if (!sine) out_.point_at(result, 1);
+            out_.point_at(memory_of(value.operands[0]), 2);
+            out_.call(eight ? reinterpret_cast<const void*>(sines_with_cosines<8>)
+                            : reinterpret_cast<const void*>(sines_with_cosines<4>));
+        } else {
+            for (std::uint8_t k = 0; k < 3; ++k)
+                out_.point_at(memory_of(value.operands[k < value.arity ? k : 0]), std::size_t(1) + k);
+            out_.call(eight ? function_in_lanes<8>(value.op) : function_in_lanes<4>(value.op));
+        }
+        for (int reg = 0; reg < X86Assembler::k_registers; ++reg) release(reg);
+        out_.load(0, result);
+        return 0;
+    }
+
     int call(ValueId id, const SegmentValue& value) {
+        if (out_.packed()) return call_in_lanes(id, value);
         for (int reg = 0; reg < X86Assembler::k_registers; ++reg) {
             const ValueId v = holds_[static_cast<std::size_t>(reg)];
             if (v == k_nothing) continue;
@@ -476,6 +557,40 @@ private:
 };
 
 }  // namespace
+
+std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& program, [[maybe_unused]] bool eight) {
+#if defined(__x86_64__) && defined(__unix__)
+    if (program.slots > k_most_doubles / 8) return nullptr;
+    X86Assembler out(eight ? X86Assembler::Lanes::eight : X86Assembler::Lanes::four);
+    for (int i = 0; i < 8; ++i) out.number(std::bit_cast<std::uint64_t>(-0.0), 8);
+    for (int i = 0; i < 8; ++i) out.number(std::bit_cast<std::uint64_t>(1.0), 8);
+    auto code = std::make_shared<LaneCode>();
+    SegmentSchedule schedule;
+    std::vector<std::size_t> entries;
+    if (schedule_program(program, schedule)) {
+        entries.push_back(out.size());
+        code->whole = true;
+        code->scratch = SegmentCompiler(out, schedule).run_unguarded(program);
+    } else {
+        for (const Segment& segment : program.segments) {
+            if (!schedule_segment(program, segment, schedule)) return nullptr;
+            out.align(64);
+            entries.push_back(out.size());
+            code->scratch = std::max(code->scratch, SegmentCompiler(out, schedule).run());
+        }
+    }
+    if (code->scratch > k_most_doubles / 8 || out.size() > std::numeric_limits<std::int32_t>::max()) return nullptr;
+    code->memory = executable_copy(out.code());
+    if (!code->memory) return nullptr;
+    const auto* const begin = static_cast<const std::uint8_t*>(code->memory.get());
+    for (const std::size_t entry : entries)
+        code->functions.push_back(reinterpret_cast<LaneCode::Function>(const_cast<std::uint8_t*>(begin + entry)));
+    code->step = eight ? 8 : 4;
+    return code;
+#else
+    return nullptr;
+#endif
+}
 
 void add_native_code([[maybe_unused]] Program& program) {
 #if defined(__x86_64__) && defined(__unix__)

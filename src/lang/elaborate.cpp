@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "lang/elaborator.hpp"
 
@@ -36,6 +37,8 @@ std::optional<Model> Elaborator::run() {
     for (std::uint32_t i = 0; i < entities_.size(); ++i) resolve(i);
     elaborate_rest();
     apply_overrides();
+    const std::vector<SymbolId> symbols = symbols_in(graph(), computed_);
+    uses_.computed_from = {symbols.begin(), symbols.end()};
     Result<Model> built = builder_->build();
     // a model that lost its parts to other problems is not called empty as well
     if (!diagnostics_.has_errors()) diagnostics_.append(built.diagnostics);
@@ -298,6 +301,13 @@ std::string Elaborator::written(Span span) const {
 }
 
 double Elaborator::number_of(NodeId node) {
+    computed_.push_back(node);
+    return evaluated(node);
+}
+
+ValueUses Elaborator::value_uses() { return uses_; }
+
+double Elaborator::evaluated(NodeId node) {
     if (const auto constant = graph().constant_value(node)) return *constant;
     if (const auto found = number_memo_.find(node.value); found != number_memo_.end()) return found->second;
     const std::vector<NodeId> order = sweep_.collect(graph(), std::span(&node, 1));

@@ -182,7 +182,7 @@ void Elaborator::elaborate_particle(const Instance& instance) {
     const Value mass = scalar(part.expr, instance.environment, places::constant, k_mass, "a mass");
     const auto point = point_of(name.name, instance.environment);
     if (!mass.poison())
-        if (const auto value = number(mass, part.span); value && *value <= 0)
+        if (const auto value = number(mass, part.span, &uses_.positive); value && *value <= 0)
             fail(Code::E0505, part.span, "a mass must be positive", fmt::format("{}", *value), "a positive mass");
     if (!point || mass.poison()) return;
     const std::string full = full_name(name.name, instance.environment);
@@ -204,7 +204,7 @@ void Elaborator::elaborate_body(const Instance& instance) {
     const Part& mass_part = *statement.find(Role::mass);
     const Value mass = scalar(mass_part.expr, environment, places::constant, k_mass, "a mass");
     if (!mass.poison())
-        if (const auto value = number(mass, mass_part.span); value && *value <= 0)
+        if (const auto value = number(mass, mass_part.span, &uses_.positive); value && *value <= 0)
             fail(Code::E0505, mass_part.span, "a mass must be positive", fmt::format("{}", *value), "a positive mass");
     std::optional<PointId> center;
     if (const Part* part = statement.find(Role::center)) {
@@ -252,7 +252,7 @@ std::optional<BodyShape> Elaborator::elaborate_shape(const Part& part, const Par
     for (const SyntaxExpr& size : part.list.empty() ? std::vector<SyntaxExpr>{part.expr} : part.list) {
         const Value value = scalar(size, environment, places::constant, k_length, "a size of a shape");
         if (value.poison()) return std::nullopt;
-        if (const auto result = number(value, size.span); result && *result <= 0) {
+        if (const auto result = number(value, size.span, &uses_.positive); result && *result <= 0) {
             fail(Code::E0406, size.span, "a size of a shape must be positive", fmt::format("{}", *result), "a positive length");
             return std::nullopt;
         }
@@ -272,7 +272,7 @@ std::optional<BodyShape> Elaborator::elaborate_shape(const Part& part, const Par
 void Elaborator::check_inertia(const Part& part, const std::vector<Value>& entries) {
     std::array<double, 3> moment{};
     for (std::size_t i = 0; i < 3; ++i) {
-        const auto value = number(entries[i], part.list[i].span);
+        const auto value = number(entries[i], part.list[i].span, &uses_.not_negative);
         if (!value) return;
         moment[i] = *value;
         if (*value < 0) {

@@ -96,9 +96,10 @@ std::optional<long long> Elaborator::whole(const SyntaxExpr& expr, std::uint32_t
     return {};
 }
 
-std::optional<double> Elaborator::number(const Value& value, Span span) {
+std::optional<double> Elaborator::number(const Value& value, Span span, std::vector<NodeId>* judged) {
     if (value.poison()) return {};
-    const double result = number_of(value.node);
+    if (judged != nullptr) judged->push_back(value.node);
+    const double result = judged != nullptr ? evaluated(value.node) : number_of(value.node);
     if (std::isfinite(result)) return result;
     fail(Code::E0406, span, "the value is not a finite number", fmt::format("{}", result), "a finite number");
     return {};

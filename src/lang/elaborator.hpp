@@ -19,6 +19,7 @@
 #include "lang/read_model.hpp"
 #include "lang/syntax.hpp"
 #include "lang/value.hpp"
+#include "lang/value_uses.hpp"
 #include "model/builder.hpp"
 
 namespace appell {
@@ -84,6 +85,7 @@ public:
 
     // the model, unless there were errors
     std::optional<Model> run();
+    [[nodiscard]] ValueUses value_uses();
 
 private:
     friend class Evaluation;
@@ -196,9 +198,11 @@ private:
     Value vector(const SyntaxExpr& expr, std::uint32_t environment, const Place& place, std::optional<Dimension> expected = {},
                  std::string_view what = {});
     std::optional<long long> whole(const SyntaxExpr& expr, std::uint32_t environment);
-    std::optional<double> number(const Value& value, Span span);
+    // `judged`: nothing is made of the number, it is looked at only
+    std::optional<double> number(const Value& value, Span span, std::vector<NodeId>* judged = nullptr);
     void expect_dimension(const Value& value, Dimension expected, std::string_view what, Span span);
     [[nodiscard]] double number_of(NodeId node);
+    [[nodiscard]] double evaluated(NodeId node);
     Value as_vector(const Value& value, Span span);
     bool is_zero(const Value& value);
 
@@ -232,6 +236,8 @@ private:
     std::map<std::string, std::string> body_of_frame_;  // frame name -> the body that has it for its own
     std::vector<double> symbol_values_;                 // of parameters
     std::unordered_map<std::uint32_t, double> number_memo_;
+    std::vector<NodeId> computed_;  // whose numbers went into others
+    ValueUses uses_;                // the rest of it
     std::vector<std::uint32_t> pending_;
     std::vector<Diagnostic> attempt_;
     std::set<std::tuple<Code, std::uint32_t, std::uint32_t>> reported_;  // families repeat their problems

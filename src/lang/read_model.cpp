@@ -175,7 +175,7 @@ Diagnostics ordered(const Diagnostics& all, std::size_t limit) {
 }  // namespace
 
 Result<Model> read_model(const std::string& name, const std::string& text, const IncludeLoader& loader,
-                         const ReadOptions& options, SourceSet& sources) {
+                         const ReadOptions& options, SourceSet& sources, ValueUses& uses) {
     Result<Model> result;
     Diagnostics diagnostics;
     Syntax syntax;
@@ -185,7 +185,9 @@ Result<Model> read_model(const std::string& name, const std::string& text, const
     std::optional<Model> model;
     if (readable) {
         try {
-            model = Elaborator(syntax, sources, options, diagnostics).run();
+            Elaborator elaborator(syntax, sources, options, diagnostics);
+            model = elaborator.run();
+            uses = elaborator.value_uses();
         } catch (const NodeLimitReached& limit) {
             diagnostics.add({Code::E0012, {}, limit.what(), {}, {}, {}});
         }
@@ -193,6 +195,12 @@ Result<Model> read_model(const std::string& name, const std::string& text, const
     result.diagnostics = ordered(diagnostics, options.limits.diagnostics);
     if (!result.diagnostics.has_errors()) result.value = std::move(model);
     return result;
+}
+
+Result<Model> read_model(const std::string& name, const std::string& text, const IncludeLoader& loader,
+                         const ReadOptions& options, SourceSet& sources) {
+    ValueUses uses;
+    return read_model(name, text, loader, options, sources, uses);
 }
 
 }  // namespace appell

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "dynam/formulations.hpp"
+#include "lanes/crew.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/energy_audit.hpp"
 
@@ -190,9 +191,11 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
         if (!problems.has_errors()) {
             // the graph of the derivation has grown since
             SourceSet sources;
-            Result<Model> shape = read_model(member.name, member.text, member.include, member.options, sources);
+            Result<Model> shape = read_model(member.name, member.text, member.include, member.options, sources, base->uses);
             base->shape = std::make_shared<const Model>(std::move(*shape));
+            base->numbers = *base->shape;
             out.base_ = std::move(base);
+            if (!put_values(*out.base_->numbers, out.base_->uses, out.swept_, out.values(i))) out.base_->numbers.reset();
         }
         if (problems.has_errors() && i == 0) diagnostics = problems;
     }
@@ -237,21 +240,26 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
 Ensemble::Prepared Ensemble::prepare(std::size_t member) {
     Prepared out{member, values(member), std::nullopt, {}, ""};
     if (own_partition_) return out;
-    SourceSet sources;
-    const Result<Model> model = read_model(text_.name, text_.text, text_.include, read_options(out.values), sources);
-    if (!model.ok()) {
-        out.problem = first_problem(model.diagnostics);
-        return out;
+    std::optional<Model> read;
+    if (!base_->numbers || !put_values(*base_->numbers, base_->uses, swept_, out.values)) {
+        SourceSet sources;
+        Result<Model> result = read_model(text_.name, text_.text, text_.include, read_options(out.values), sources);
+        if (!result.ok()) {
+            out.problem = first_problem(result.diagnostics);
+            return out;
+        }
+        if (!same_shape(*result, *base_->shape)) return out;
+        read = std::move(*result);
     }
-    if (!same_shape(*model, *base_->shape)) return out;
-    const Run planned = planned_run(*model, run_);
+    const Model& model = read ? *read : *base_->numbers;
+    const Run planned = planned_run(model, run_);
     out.options = planned.options;
     Diagnostics problems;
-    if (check_run_options(problems, *model, run_, planned)) {
+    if (check_run_options(problems, model, run_, planned)) {
         out.problem = first_problem(problems);
         return out;
     }
-    Result<StartNumbers> numbers = start_numbers(*base_->derivation.dynamics, *model, out.options.t0);
+    Result<StartNumbers> numbers = start_numbers(*base_->derivation.dynamics, model, out.options.t0);
     if (numbers.ok())
         out.numbers = std::move(*numbers);
     else
@@ -259,7 +267,14 @@ Ensemble::Prepared Ensemble::prepare(std::size_t member) {
     return out;
 }
 
-Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress) const {
+void Ensemble::in_lanes(std::size_t at_most, const std::function<void(Neighbours*)>& work) const {
+    if (own_partition_) return work(nullptr);
+    const Motion& m = base_->lowered.motion;
+    Crew crew({&m.rate, &m.velocity, &m.position, &m.observe, &m.start_velocity, &m.start_position});
+    crew.run(at_most, [&] { work(&crew); });
+}
+
+Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress, Neighbours* neighbours) const {
     Outcome out{member.member, member.values, member.problem, {}};
     if (!member.problem.empty()) return out;
     Collector collector(finals_, extremes_);
@@ -267,6 +282,7 @@ Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress
         if (member.numbers) {
             Motion motion = base_->lowered.motion;
             motion.parameters = member.numbers->parameters;
+            motion.neighbours = neighbours;
             EnergyAudit audit(base_->lowered.layout, motion.works);
             collector.find(motion.columns);
             std::vector<double> row(motion.columns.size());

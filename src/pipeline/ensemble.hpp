@@ -7,12 +7,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lang/value_uses.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/pipeline.hpp"
 
@@ -67,11 +69,18 @@ public:
         std::string reason;           // of the end
         std::vector<double> numbers;  // empty where there are no rows
     };
-    [[nodiscard]] Outcome run(const Prepared& member, const Progress& progress) const;
+    [[nodiscard]] Outcome run(const Prepared& member, const Progress& progress, Neighbours* neighbours = nullptr) const;
+    // Calls `work` several times at once on this thread, at most so many, so that the members that it runs with these neighbours
+    // are evaluated in lanes; once, where lanes do not serve. The outcomes are the same, to the last bit.
+    void in_lanes(std::size_t at_most, const std::function<void(Neighbours*)>& work) const;
 
 private:
     struct Base {
         std::shared_ptr<const Model> shape;  // as it was read
+        // The same with the values of the member that was prepared last, where a member differs from another in these values and
+        // in nothing else.
+        std::optional<Model> numbers;
+        ValueUses uses;
         Derivation derivation;
         LoweredMotion lowered;
     };

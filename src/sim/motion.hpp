@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tape/neighbours.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
@@ -131,6 +132,7 @@ struct Motion {
     Program follow;
     std::vector<std::size_t> followed;  // indices in `parameters`
     bool repeats_rows = false;          // rows depend on each other by how they were made: no news for the user
+    Neighbours* neighbours = nullptr;   // other motions with the same programs, that are evaluated together with this one
 
     // the programs that bring start values onto the constraints
     [[nodiscard]] const Program& for_start_position() const { return start_position.outputs.empty() ? position : start_position; }

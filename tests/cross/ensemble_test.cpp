@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <mutex>
+#include <thread>
 
 #include "support/gallery_run.hpp"
 
@@ -105,6 +108,93 @@ TEST(Ensemble, OneThatFailsLosesNoOther) {
     for (std::size_t i = 0; i < made->size(); ++i) reasons.push_back(made->run(made->prepare(i), k_on).reason);
     EXPECT_EQ(reasons, (std::vector<std::string>{"start_has_no_solution", "finished", "finished", "not_finite"}));
     expect_runs(text, plan);
+}
+
+// all members by several threads, in lanes, against one by one; how many were under way at a time
+std::size_t expect_same_in_lanes(const std::string& text, const SweepPlan& plan, const RunOptions& options, std::size_t threads) {
+    Result<Ensemble> made = Ensemble::make(model_text(text), options, plan);
+    EXPECT_TRUE(made.ok()) << render(made.diagnostics, SourceSet{});
+    if (!made.ok()) return 0;
+    std::mutex preparing;
+    std::atomic<std::size_t> next = 0, at_once = 0;
+    std::vector<Ensemble::Outcome> outcomes(made->size());
+    const auto work = [&](Neighbours* neighbours) {
+        ++at_once;
+        for (;;) {
+            const std::size_t i = next++;
+            if (i >= outcomes.size()) return;
+            Ensemble::Prepared prepared;
+            {
+                const std::lock_guard lock(preparing);
+                prepared = made->prepare(i);
+            }
+            outcomes[i] = made->run(prepared, k_on, neighbours);
+        }
+    };
+    {
+        std::vector<std::jthread> pool;
+        for (std::size_t i = 0; i < threads; ++i) pool.emplace_back([&] { made->in_lanes(outcomes.size(), work); });
+    }
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        const Ensemble::Outcome alone = made->run(made->prepare(i), k_on);
+        EXPECT_EQ(outcomes[i].member, i);
+        EXPECT_EQ(outcomes[i].values, alone.values);
+        EXPECT_EQ(outcomes[i].reason, alone.reason);
+        EXPECT_EQ(outcomes[i].numbers.size(), alone.numbers.size()) << outcomes[i].reason;
+        for (std::size_t c = 0; c < std::min(alone.numbers.size(), outcomes[i].numbers.size()); ++c) {
+            const double a = outcomes[i].numbers[c], b = alone.numbers[c];
+            EXPECT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << made->columns()[c] << " of member " << i;
+        }
+    }
+    return at_once;
+}
+
+TEST(Ensemble, LanesAreTheMembersOneByOne) {
+    RunOptions options;
+    options.until = 3;
+    options.every = 0.5;
+    SweepPlan plan;
+    plan.random = {{"m", SweepDraw::Law::uniform, 0.5, 3}, {"u1", SweepDraw::Law::uniform, -2, 2}};
+    plan.samples = 90;
+    // solves with pivots; a long program in one piece
+    for (const std::size_t threads : {1, 3})
+        for (const char* model : {"appell_hamel_linear", "appell_hamel_nonlinear"}) {
+            const std::size_t at_once = expect_same_in_lanes(gallery_text(model), plan, options, threads);
+#if defined(__x86_64__) && defined(__unix__)
+            EXPECT_GT(at_once, threads);
+#endif
+        }
+    plan.random = {{"g", SweepDraw::Law::uniform, 9, 10}};
+    plan.samples = 30;
+    options.until = 0.3;
+    options.every = 0.1;
+    expect_same_in_lanes(gallery_text("bicycle"), plan, options, 1);
+    options.until = 3;
+    options.every = 0.5;
+    plan.random = {{"u2", SweepDraw::Law::uniform, 0.2, 3}};
+    plan.extremes = {"energy"};
+    expect_same_in_lanes(gallery_text("perpendicular_pucks"), plan, options, 2);
+    // no constraints, other integrators
+    plan.random = {{"l", SweepDraw::Law::normal, 1, 0.1}};
+    for (const char* integrator : {"dop853", "cvode", "dopri5"}) {
+        options.integrator = integrator;
+        expect_same_in_lanes(gallery_text("simple_pendulum"), plan, options, 1);
+    }
+}
+
+TEST(Ensemble, ALaneThatFailsLosesNoOther) {
+    // starts without a solution, rates that are not finite, and members that are well
+    SweepPlan plan;
+    plan.over = {{"c", {}}};
+    for (int i = 0; i < 40; ++i) plan.over[0].values.push_back(i % 8 == 3 ? -1 : 0.5 + 0.035 * i);
+    expect_same_in_lanes(
+        "system s\nparam c = 1\ncoord x = 1, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint a: x^2 + y^2 = c\n"
+        "force on P = log(2 - t*c)*N.y\nrun for 1.5 s",
+        plan, {}, 1);
+    // a mass that is none is told by reading the text; others are not read again
+    plan.over = {{"m", {1, -1, 2, 0, 3}}};
+    expect_same_in_lanes(gallery_text("simple_pendulum"), plan, {}, 1);
+    expect_runs(gallery_text("simple_pendulum"), plan);
 }
 
 TEST(Ensemble, DrawsDependOnSeedAndPlaceAlone) {

@@ -1,0 +1,7 @@
+#include "lanes/lane_kernels_source.hpp"
+
+namespace appell {
+
+const LaneKernels k_lane_kernels_avx2{4, execute, solve, guards, finite};
+
+}  // namespace appell

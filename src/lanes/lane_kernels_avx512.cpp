@@ -1,0 +1,7 @@
+#include "lanes/lane_kernels_source.hpp"
+
+namespace appell {
+
+const LaneKernels k_lane_kernels_avx512{8, execute, solve, guards, finite};
+
+}  // namespace appell

@@ -1,0 +1,7 @@
+#include "lanes/lane_kernels_source.hpp"
+
+namespace appell {
+
+const LaneKernels k_lane_kernels_baseline{2, execute, solve, guards, finite};
+
+}  // namespace appell
