@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "expr/scalar_math.hpp"
+#include "tape/fifty_digits.hpp"
 
 namespace appell {
 

@@ -4,6 +4,8 @@
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
+#include "tape/fifty_digits.hpp"
+
 namespace appell::test {
 
 using Digits50 = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<50>, boost::multiprecision::et_off>;
