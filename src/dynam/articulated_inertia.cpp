@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,12 +29,11 @@ public:
           sums_(*dynamics.inertia),
           speeds_(m_.speeds.size()),
           zero_(g_.constant(0)),
-          one_(g_.constant(1)) {
-        for (const Speed& speed : m_.speeds) speed_symbols_.push_back(speed.u);
-    }
+          one_(g_.constant(1)) {}
 
     // false where some rate has no inertia, or where there is no tree
     [[nodiscard]] bool run() {
+        split_speeds();
         define_frames();
         define_points();
         rows_.resize(speeds_ + 3 * vectors_.size());
@@ -103,11 +101,31 @@ private:
         else
             found->factor = g_.add(found->factor, factor);
     }
-    // the speeds of a vector that is linear in them
-    void add_speeds(Vector& v, const std::array<NodeId, 3>& value) {
-        const LinearSplit split = split_linear(g_, value, speed_symbols_);
+    // the speeds of a vector that is linear in them, the next of those that were split
+    void add_speeds(Vector& v) {
+        for (std::size_t axis = 0; axis < 3; ++axis, ++next_split_)
+            for (; next_entry_ < split_.entries.size() && split_.entries[next_entry_].row == next_split_; ++next_entry_)
+                add_share(v, axis, split_.entries[next_entry_].column, split_.entries[next_entry_].value);
+    }
+    // what frames and points add to the velocities they are defined by, all at once
+    void split_speeds() {
+        const VelocityField& field = kin_.field();
+        std::vector<NodeId> roots;
+        const auto add_root = [&](const std::array<NodeId, 3>& c) { roots.insert(roots.end(), c.begin(), c.end()); };
+        for (std::size_t i = 0; i < m_.frames.size(); ++i)
+            add_root(field.omega_known[i] ? field.omega[i].c : field.relative_omega[i].c);
+        for (std::size_t i = 0; i < m_.points.size(); ++i) {
+            if (field.velocity_known[i])
+                add_root(field.velocity[i].c);
+            else
+                for (const Vec3& part : kin_.place(PointId(i)).offset.parts)
+                    add_root({kin_.rate_bias(part.c[0]), kin_.rate_bias(part.c[1]), kin_.rate_bias(part.c[2])});
+        }
+        std::vector<SymbolId> speeds;
+        for (const Speed& speed : m_.speeds) speeds.push_back(speed.u);
+        LinearSplit split = split_linear(g_, roots, speeds);
         APPELL_ASSERT(!split.failure, "velocities are linear in the speeds");
-        for (const SparseEntry& e : split.coefficients.entries) add_share(v, e.row, e.column, e.value);
+        split_ = std::move(split.coefficients);
     }
     void add_component(Vector& v, std::size_t axis, VectorIndex of, std::size_t axis_of, NodeId factor) const {
         if (moves(of, axis_of) && factor != zero_) add_share(v, axis, component(of, axis_of), factor);
@@ -143,12 +161,8 @@ private:
         for (std::size_t i = 0; i < m_.frames.size(); ++i) {
             Vector w{FrameId(i), {}};
             const FrameId parent = m_.frames[i].parent;
-            if (field.omega_known[i]) {
-                add_speeds(w, field.omega[i].c);
-            } else if (parent.valid()) {
-                add_whole(w, omegas_[parent.index()]);
-                add_speeds(w, field.relative_omega[i].c);
-            }
+            if (!field.omega_known[i] && parent.valid()) add_whole(w, omegas_[parent.index()]);
+            add_speeds(w);
             omegas_.push_back(add_vector(std::move(w)));
         }
     }
@@ -159,14 +173,14 @@ private:
             Vector v{field.velocity[i].frame, {}};
             const PointPlace& place = kin_.place(PointId(i));
             if (field.velocity_known[i]) {
-                add_speeds(v, field.velocity[i].c);
+                add_speeds(v);
             } else {
                 if (place.base.valid()) add_whole(v, velocities_[place.base.index()]);
                 for (const Vec3& part : place.offset.parts) {
                     Vector added{part.frame, {}};
                     Vector& sum = part.frame == v.frame ? v : added;
                     add_turning(sum, omegas_[part.frame.index()], part.c);
-                    add_speeds(sum, {kin_.rate_bias(part.c[0]), kin_.rate_bias(part.c[1]), kin_.rate_bias(part.c[2])});
+                    add_speeds(sum);
                     if (&sum == &added) add_whole(v, add_vector(std::move(added)));
                 }
             }
@@ -357,10 +371,11 @@ private:
     Kinematics& kin_;
     const Model& m_;
     Graph& g_;
-    InertiaSums& sums_;
+    const InertiaSums& sums_;
     const std::size_t speeds_;
     const NodeId zero_, one_;
-    std::vector<SymbolId> speed_symbols_;
+    SparseMatrix split_;  // rows: components, in the order of frames and points; columns: speeds
+    std::size_t next_split_ = 0, next_entry_ = 0;
     std::vector<Vector> vectors_;                   // combinations of earlier ones
     std::vector<VectorIndex> omegas_, velocities_;  // by frame, by point
     std::map<std::pair<VectorIndex, FrameId>, VectorIndex> turned_;
@@ -371,8 +386,6 @@ private:
     std::vector<Step> steps_;        // from the leaves to the root
 };
 
-// chains of fewer are faster by M, whose small programs come in one piece
-constexpr std::size_t k_least_speeds = 9;
 // of the largest pivot: squares of round-off, whatever the units
 constexpr double k_no_inertia = 1e-24;
 
@@ -380,7 +393,7 @@ constexpr double k_no_inertia = 1e-24;
 
 std::optional<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics, std::span<const double> values) {
     Graph& g = dynamics.graph();
-    if (dynamics.model->speeds.size() < k_least_speeds) return std::nullopt;
+    if (dynamics.model->speeds.empty()) return std::nullopt;
     TreeElimination tree(dynamics);
     if (!tree.run()) return std::nullopt;
     const std::vector<double> pivots = evaluate<double>(g, tree.pivots(), values);

@@ -21,8 +21,8 @@
 
 namespace appell {
 
-// The solve that gives the speeds' rates of a system without constraint rows, laws and actuators. None where M and f take fewer
-// operations (few speeds, or no tree of small joints), and where some rate has no inertia at the state: then M tells which.
+// The solve that gives the speeds' rates of a system without constraint rows, laws and actuators. None where there is no
+// tree of small joints, and where some rate has no inertia at the state: then M tells which.
 // `values` are those of t, q, u, parameters and inputs, by symbol.
 [[nodiscard]] std::optional<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics,
                                                                 std::span<const double> values);

@@ -321,17 +321,27 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     }
     const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
     const std::vector<double>& at = at_start ? *at_start : start;
-    std::optional<ConstrainedSolve> articulated;
-    if (sparse && d.rows.empty() && !options.residual) articulated = articulated_rates(d, at);
-    Formulated equations = articulated ? Formulated{{std::move(*articulated)}, ""} : formulate(of_run, options.formulation, at);
-    if (!equations.not_applicable.empty()) {
-        diagnostics.add(
-            {Code::E0820, m.run.span, fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),
-             equations.not_applicable, "a formulation that does", "`appell check` lists them; `multipliers` always applies"});
-        return result;
+    // u' of a tree by articulated inertias, where the elimination of M is too long to be written out
+    const bool rates_alone = sparse && d.rows.empty() && !options.residual;
+    const bool long_anyway = m.speeds.size() > k_most_closed_unknowns;
+    Formulated equations;
+    const auto articulate = [&] {
+        if (std::optional<ConstrainedSolve> rates = articulated_rates(d, at)) equations.solves = {std::move(*rates)};
+    };
+    if (rates_alone && long_anyway) articulate();
+    if (equations.solves.empty()) {
+        equations = formulate(of_run, options.formulation, at);
+        if (!equations.not_applicable.empty()) {
+            diagnostics.add({Code::E0820, m.run.span,
+                             fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),
+                             equations.not_applicable, "a formulation that does",
+                             "`appell check` lists them; `multipliers` always applies"});
+            return result;
+        }
+        if (options.for_run)
+            for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
+        if (rates_alone && !long_anyway && equations.solves.back().closed.empty()) articulate();
     }
-    if (options.for_run)
-        for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
     motion.rate = lowering.rate(equations.solves, powers, acting.solves());
     if (too_many_entries(d, entries_of(motion.rate, sparse), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);

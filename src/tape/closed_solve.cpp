@@ -12,7 +12,7 @@ namespace appell {
 
 namespace {
 
-constexpr std::size_t k_most_unknowns = 16, k_most_rows = 6;
+constexpr std::size_t k_most_rows = 6;
 constexpr std::size_t k_most_operations = 1000;  // the pivoted solve of a full matrix of 8 takes as long as 1300
 // What is left of a diagonal entry of M, and of A M^-1 A', after elimination, relative to the entry: below these digits were lost
 // that the pivoted solve keeps. The latter is the square of what a row has of its own.
@@ -203,7 +203,7 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
 
 void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     const std::size_t n = solve.x.size(), m = solve.lambda.size();
-    if (n == 0 || n > k_most_unknowns || m > k_most_rows) return;
+    if (n == 0 || n > k_most_closed_unknowns || m > k_most_rows) return;
     ClosedForm<NodeId> closed;
     switch (solve.kind) {
         case SolveKind::multipliers: closed = closed_multipliers(g, solve); break;

@@ -12,6 +12,9 @@
 
 namespace appell {
 
+// beyond so many none is short enough
+inline constexpr std::size_t k_most_closed_unknowns = 16;
+
 // Adds the closed form to a solve of kind `multipliers`, and to one of kind `minimal` or `nonminimal` whose independent unknowns
 // are given, if it is short enough to be faster.
 void add_closed_form(Graph& graph, ConstrainedSolve& solve);
