@@ -97,7 +97,7 @@ void add_vanishing(Diagnostics& diagnostics, const VanishingVelocities& found) {
                      "no row is redundant by that; conditions that ask too much of moving bodies do it"});
 }
 
-std::optional<Check> check_dynamics(Derivation& derivation) {
+std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     Result<LoweredMotion> lowered = lower_motion(
         *derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, derivation.limits.solve_entries, false});
     derivation.diagnostics.append(lowered.diagnostics);
@@ -126,6 +126,7 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
     out.moved = summary.moved;
     out.start = summary.x_start;
     CertificateOptions certificate;
+    certificate.states = count;
     const std::size_t size = size_of(*derivation.dynamics);
     // beyond the largest size states serve the claims alone
     if (size > certificate.largest_dense && m.claims.empty()) certificate.states = 0;
@@ -168,10 +169,10 @@ std::optional<Check> check_dynamics(Derivation& derivation) {
 
 }  // namespace
 
-std::optional<Check> check(Derivation& derivation) {
+std::optional<Check> check(Derivation& derivation, std::size_t states) {
     if (!derivation.ok()) return std::nullopt;
     try {
-        return check_dynamics(derivation);
+        return check_dynamics(derivation, states);
     } catch (const NodeLimitReached& limit) {
         add_limit(derivation.diagnostics, limit);
         return std::nullopt;

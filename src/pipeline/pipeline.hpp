@@ -58,8 +58,9 @@ struct Check {
     ClaimResults claims;            // the model's, at the same states
 };
 
-// Adds what it finds to the derivation's diagnostics; no value when the model can not be started.
-[[nodiscard]] std::optional<Check> check(Derivation& derivation);
+// Adds what it finds to the derivation's diagnostics; no value when the model can not be started. `states`: random ones, at
+// which formulations are compared and claims tested.
+[[nodiscard]] std::optional<Check> check(Derivation& derivation, std::size_t states = 100);
 
 struct RunOptions {
     // what the model's own `run` says is replaced

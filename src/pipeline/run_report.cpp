@@ -21,6 +21,8 @@ struct Bound {
 };
 constexpr Bound k_examined{24, 1500}, k_printed{40, 1000}, k_all_printed{24, 600}, k_tabulated{400, 3000};
 constexpr std::size_t k_equation_bytes = 600'000;
+// random states at which a run's report compares and tests; `check` takes more
+constexpr std::size_t k_states = 30;
 
 bool within(const Bound& bound, const Derivation& d, const Run& run) {
     const ConstrainedDynamics& whole = d.whole ? *d.whole : *d.dynamics;
@@ -99,7 +101,7 @@ void add_checks(ReportContent& out, const Derivation& derivation, const Run& run
     }
     Derivation examined = derivation;  // what it finds is no news about the run
     examined.diagnostics = {};
-    const std::optional<Check> found = check(examined);
+    const std::optional<Check> found = check(examined, k_states);
     if (!found) {
         out.checks_note = "The model could not be examined; `appell check` says why.";
         return;
