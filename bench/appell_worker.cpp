@@ -94,26 +94,16 @@ double peak_memory() {
 
 // ---------------------------------------------------------------- evaluation and steps
 
-// The motion of a model. Peers integrate no works, so that by default the rate has no powers of the energy ledger either.
+// The motion of a model. Peers integrate no works, so that by default there are none.
 struct Ours {
     Ours(const std::string& text, Formulation formulation, bool ledger = false) : derivation(derived(text)) {
         LowerMotionOptions options;
         options.for_run = true;
         options.formulation = formulation;
+        options.works = ledger;
         Result<LoweredMotion> found = lower_motion(*derivation.dynamics, options);
         if (!found.ok()) throw std::runtime_error(render(found.diagnostics, derivation.sources));
         lowered = std::move(*found);
-        if (ledger || motion().works.empty()) return;
-        Graph& g = derivation.dynamics->graph();
-        std::vector<NodeId> ud;
-        for (const Speed& s : derivation.model->speeds) ud.push_back(g.symbol_node(s.rate));
-        const auto rates = derivation.dynamics->kinematics->coordinate_rates();
-        motion().rate =
-            lower_program(g, {lowered.inputs, lowered.equations, {{"qd", {rates.begin(), rates.end()}}, {"ud", std::move(ud)}}});
-        motion().rate.stream_begin = 1;
-        motion().rate.stream_end = static_cast<Slot>(1 + motion().states());
-        add_native_code(motion().rate);
-        motion().works.clear();
     }
 
     Motion& motion() { return lowered.motion; }

@@ -173,7 +173,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Quantities acting(d, diagnostics);
     std::vector<NodeId> powers;
     layout.works = out.motion.work_columns = row.size();
-    if (options.for_run) {
+    if (options.for_run && options.works) {
         // a mode has the entries of the whole system, some of them with nothing to enter
         const std::vector<LedgerEntry> entries = energy_ledger(d, acting);
         std::vector<std::string> names;
@@ -346,9 +346,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (too_many_entries(d, entries_of(motion.rate, sparse), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);
     if (options.residual && !motion.reduction)
-        motion.residual = lowering.residual_of(with_damping ? *with_damping : d, std::move(powers), acting.solves());
+        motion.residual = lowering.residual_of(with_damping ? *with_damping : d, powers, acting.solves());
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
-    if (options.for_run && motion.reduction) motion.reduction->written = lowering.written_corrections(*partition);
+    if (options.for_run && motion.reduction)
+        motion.reduction->written = lowering.written_rate(*partition, equations.solves, powers, acting.solves());
     if (options.for_run && options.native) {
         for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);
         if (motion.reduction)

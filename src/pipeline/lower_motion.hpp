@@ -21,6 +21,7 @@ struct LowerMotionOptions {
     std::size_t solve_entries = Limits{}.solve_entries;
     bool native = true;    // machine code, where the processor is one that it is made for
     bool for_run = false;  // a run needs values of opaque functions; a check takes random smooth ones
+    bool works = true;     // the energy ledger's integrals are carried along with a run
     DriftControl drift = DriftControl::project;
     std::vector<double> gains = {};  // of Baumgarte's damping; empty: from the steps
     double step = 0;                 // their length, where it is fixed

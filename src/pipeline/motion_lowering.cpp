@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,11 @@ MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId len
 
 Program MotionLowering::rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
                              std::span<const ConstrainedSolve> solves) const {
+    return streamed(lower_program(g_, rate_spec(equations, std::move(power), solves)));
+}
+
+ProgramSpec MotionLowering::rate_spec(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                                      std::span<const ConstrainedSolve> solves) const {
     ProgramSpec spec{inputs_, {solves.begin(), solves.end()}, {}};
     spec.solves.insert(spec.solves.end(), equations.begin(), equations.end());
     const auto rates = d_.kinematics->coordinate_rates();
@@ -34,7 +40,10 @@ Program MotionLowering::rate(const std::vector<ConstrainedSolve>& equations, std
     for (const Speed& s : m_.speeds) ud.push_back(g_.symbol_node(s.rate));
     spec.outputs.push_back({"ud", std::move(ud)});
     if (!power.empty()) spec.outputs.push_back({"power", std::move(power)});
-    Program program = lower_program(g_, spec);
+    return spec;
+}
+
+Program MotionLowering::streamed(Program program) const {
     program.stream_begin = 1;  // q and u, behind t
     program.stream_end = static_cast<Slot>(1 + m_.coordinates.size() + m_.speeds.size());
     return program;
@@ -189,33 +198,84 @@ DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
     return out;
 }
 
-bool MotionLowering::write_corrections(const DependentLevel& level, const StatePartition& partition,
-                                       WrittenCorrections::Level& shape, Substitution& state, CorrectionOutputs& out) {
+std::optional<std::vector<std::vector<NodeId>>> MotionLowering::bends(const DependentLevel& level,
+                                                                                  std::span<const double> scales) const {
+    const std::size_t n = level.rows.size();
+    const auto constant = [&](std::span<const NodeId> values) {
+        const std::vector<SymbolId> present = symbols_in(g_, values);
+        return std::ranges::none_of(level.unknowns, [&](SymbolId u) { return std::ranges::binary_search(present, u); });
+    };
+    std::vector<std::vector<NodeId>> out(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        if (constant(level.slopes[i])) continue;
+        out[i].assign(n * n, g_.constant(0));
+        for (const SparseEntry& e : jacobian(g_, level.slopes[i], level.unknowns).entries)
+            out[i][e.row * n + e.column] = g_.mul(e.value, g_.constant(scales[e.column]));
+        if (!constant(out[i])) return std::nullopt;
+    }
+    return out;
+}
+
+// The slopes of the rows at the guess give Newton's step p, which solves the affine rows of the block, and the line n along which
+// they stay solved while the quadratic row rises by one. On the line that row is  p'Hp/2 + (1 + p'Hn) s + n'Hn s^2/2, of which the
+// root next to p is taken.
+void MotionLowering::follow_line(const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
+                                 std::vector<NodeId>& slopes) const {
+    const std::size_t n = line.size();
+    const auto product = [&](const auto& a, const auto& b) {
+        std::vector<NodeId> terms;
+        for (std::size_t k = 0; k < n; ++k) terms.push_back(g_.mul(a[k], b[k]));
+        return sum_in_pairs(g_, std::move(terms));
+    };
+    std::vector<NodeId> along_step, along_line;
+    for (std::size_t k = 0; k < n; ++k) {
+        const std::span<const NodeId> row(&bend[k * n], n);
+        along_step.push_back(product(row, steps));
+        along_line.push_back(product(row, line));
+    }
+    const NodeId rest = product(steps, along_step), slope = g_.add(g_.constant(1), product(line, along_step));
+    const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(product(line, along_line), rest));
+    const NodeId way = g_.div(rest, g_.add(slope, g_.make(Op::Sqrt, discriminant)));
+    for (std::size_t k = 0; k < n; ++k) steps[k] = g_.sub(steps[k], g_.mul(way, line[k]));
+    slopes.insert(slopes.end(), {slope, discriminant});
+}
+
+bool MotionLowering::write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
+                                       Substitution& state, CorrectionOutputs& out) {
+    constexpr std::size_t k_newtons = 3;
     const std::size_t n = level.rows.size();
     if (n == 0) return true;
     std::vector<NodeId> all = level.residuals;
     for (const std::vector<NodeId>& row : level.slopes) all.insert(all.end(), row.begin(), row.end());
-    // what takes the rounding of the first correction away is enough where the rows are affine
-    bool affine = true;
-    const std::vector<SymbolId> present = symbols_in(g_, std::span(all).subspan(n));
-    for (const SymbolId unknown : level.unknowns) affine = affine && !std::binary_search(present.begin(), present.end(), unknown);
-    shape.corrections = affine ? 2 : 3;
+    const std::optional<std::vector<std::vector<NodeId>>> bent = bends(level, shape.scales);
+    const auto quadratic = [&](std::size_t row) { return !(*bent)[row].empty(); };
     std::vector<std::size_t> directions(n);
-    for (std::size_t k = 0; k < n; ++k) directions[k] = k;
+    std::iota(directions.begin(), directions.end(), std::size_t{0});
     std::vector<NodeId> entries(n);
     for (std::size_t k = 0; k < n; ++k) entries[k] = g_.symbol_node(level.unknowns[k]);
+    shape.corrections = k_newtons;
     for (std::size_t correction = 0; correction < shape.corrections; ++correction) {
         const std::vector<NodeId> here = substitute(g_, all, state);
         std::vector<std::vector<NodeId>> J(n);
         for (std::size_t i = 0; i < n; ++i) J[i].assign(&here[n + i * n], &here[n + i * n] + n);
         const std::optional<DependentColumns> columns = invert_columns(g_, J, directions);
         if (!columns) return false;
+        const auto solved_along_a_line = [&](const auto& block) { return std::ranges::count_if(block, quadratic) <= 1; };
+        if (bent && std::ranges::all_of(columns->blocks, solved_along_a_line)) shape.corrections = 1;
+        std::vector<NodeId> steps;
         for (std::size_t k = 0; k < n; ++k) {
             std::vector<NodeId> terms;
             for (std::size_t i = 0; i < n; ++i) terms.push_back(g_.mul(columns->inverse[k][i], here[i]));
-            out.steps.push_back(g_.neg(sum_in_pairs(g_, std::move(terms))));
-            entries[k] = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), out.steps.back()));
+            steps.push_back(g_.neg(sum_in_pairs(g_, std::move(terms))));
         }
+        for (std::size_t row = 0; row < n && shape.corrections == 1; ++row) {
+            if (!quadratic(row)) continue;
+            std::vector<NodeId> line;
+            for (std::size_t k = 0; k < n; ++k) line.push_back(columns->inverse[k][row]);
+            follow_line(line, substitute(g_, (*bent)[row], state), steps, out.slopes);
+        }
+        for (std::size_t k = 0; k < n; ++k) entries[k] = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), steps[k]));
+        out.steps.insert(out.steps.end(), steps.begin(), steps.end());
         if (correction + 1 == shape.corrections) {
             shape.blocks = columns->blocks.size();
             out.determinants.insert(out.determinants.end(), columns->determinants.begin(), columns->determinants.end());
@@ -231,10 +291,12 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
     return true;
 }
 
-std::optional<WrittenCorrections> MotionLowering::written_corrections(const StatePartition& partition) {
+std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& partition,
+                                                        const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                                                        std::span<const ConstrainedSolve> solves) {
     // beyond, the loop over the rows is as fast
     constexpr std::size_t k_most_rows = 6, k_most_instructions = 600;
-    WrittenCorrections out;
+    WrittenRate out;
     const std::size_t nq = m_.coordinates.size();
     if (partition.velocity_rows.empty() || partition.velocity_rows.size() > k_most_rows) return std::nullopt;
     for (const Frame& frame : m_.frames)
@@ -270,21 +332,43 @@ std::optional<WrittenCorrections> MotionLowering::written_corrections(const Stat
     }
     if (position.unknowns.size() != position.rows.size() || velocity.unknowns.size() != velocity.rows.size()) return std::nullopt;
 
-    Substitution state;
+    Substitution corrected;
     CorrectionOutputs outputs;
-    if (!write_corrections(position, partition, out.position, state, outputs) ||
-        !write_corrections(velocity, partition, out.velocity, state, outputs))
+    if (!write_corrections(position, partition, out.position, corrected, outputs) ||
+        !write_corrections(velocity, partition, out.velocity, corrected, outputs))
         return std::nullopt;
-    out.program = lower_program(g_, {inputs_,
-                                     {},
-                                     {{"entries", std::move(outputs.entries)},
-                                      {"steps", std::move(outputs.steps)},
-                                      {"determinants", std::move(outputs.determinants)},
-                                      {"lengths", std::move(outputs.lengths)}}});
-    if (out.program.instructions.size() > k_most_instructions) return std::nullopt;
-    out.program.stream_begin = 1;
-    out.program.stream_end = static_cast<Slot>(1 + nq + m_.speeds.size());
+    ProgramSpec spec = rate_spec(equations, std::move(power), solves);
+    const std::size_t without = lower_program(g_, spec).instructions.size();
+    put_in(spec, corrected);
+    spec.outputs.push_back({"entries", std::move(outputs.entries)});
+    spec.outputs.push_back({"steps", std::move(outputs.steps)});
+    spec.outputs.push_back({"slopes", std::move(outputs.slopes)});
+    spec.outputs.push_back({"determinants", std::move(outputs.determinants)});
+    spec.outputs.push_back({"lengths", std::move(outputs.lengths)});
+    out.program = streamed(lower_program(g_, spec));
+    if (out.program.instructions.size() > without + k_most_instructions) return std::nullopt;
     return out;
+}
+
+void MotionLowering::put_in(ProgramSpec& spec, const Substitution& state) const {
+    std::vector<NodeId*> places;
+    const auto add = [&](std::vector<NodeId>& nodes) {
+        for (NodeId& id : nodes) places.push_back(&id);
+    };
+    for (ConstrainedSolve& solve : spec.solves) {
+        for (SparseMatrix* matrix : {&solve.M, &solve.A, &solve.law_slope, &solve.S, &solve.D})
+            for (SparseEntry& e : matrix->entries) places.push_back(&e.value);
+        for (std::vector<NodeId>* nodes : {&solve.f, &solve.b, &solve.law, &solve.s}) add(*nodes);
+        ClosedForm<NodeId>& closed = solve.closed;
+        for (std::vector<NodeId>* nodes : {&closed.x, &closed.lambda, &closed.mass_pivots, &closed.mass_diagonal,
+                                           &closed.row_pivots, &closed.row_diagonal})
+            add(*nodes);
+    }
+    for (OutputGroup& group : spec.outputs) add(group.values);
+    std::vector<NodeId> nodes;
+    for (const NodeId* place : places) nodes.push_back(*place);
+    nodes = substitute(g_, nodes, state);
+    for (std::size_t i = 0; i < places.size(); ++i) *places[i] = nodes[i];
 }
 
 std::span<const SparseEntry> MotionLowering::gradient(std::size_t row) const {

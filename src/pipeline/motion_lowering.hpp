@@ -53,10 +53,16 @@ public:
 
     // the rows that give the dependent coordinates and speeds
     [[nodiscard]] Reduction reduction(const StatePartition& partition);
-    // their corrections, where these are short
-    [[nodiscard]] std::optional<WrittenCorrections> written_corrections(const StatePartition& partition);
+    // their corrections with the rate behind them, where these are short; the rate as for rate()
+    [[nodiscard]] std::optional<WrittenRate> written_rate(const StatePartition& partition,
+                                                          const std::vector<ConstrainedSolve>& equations,
+                                                          std::vector<NodeId> power, std::span<const ConstrainedSolve> solves);
 
 private:
+    [[nodiscard]] ProgramSpec rate_spec(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
+                                        std::span<const ConstrainedSolve> solves) const;
+    // with the state as its streamed inputs
+    [[nodiscard]] Program streamed(Program program) const;
     [[nodiscard]] std::vector<SymbolId> state_and(std::span<const SymbolId> more) const;  // q, u, more
     // entries of a jacobian as an output, and their places
     [[nodiscard]] OutputGroup slopes(const char* name, std::span<const NodeId> values, std::span<const SymbolId> variables,
@@ -86,11 +92,20 @@ private:
         std::vector<SymbolId> unknowns;           // by direction
     };
     struct CorrectionOutputs {
-        std::vector<NodeId> entries, steps, determinants, lengths;
+        std::vector<NodeId> entries, steps, slopes, determinants, lengths;
     };
-    // Newton's corrections of one level from a state on, which is then the state after them; false where they are not short
-    bool write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenCorrections::Level& shape,
+    // The corrections of one level from a state on, which is then the state after them; false where they are not short.
+    bool write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
                            Substitution& state, CorrectionOutputs& out);
+    // By row, how its slopes change along the directions, row by row, where this does not depend on the unknowns; empty for a row
+    // that is affine. None where it does.
+    [[nodiscard]] std::optional<std::vector<std::vector<NodeId>>> bends(const DependentLevel& level,
+                                                                        std::span<const double> scales) const;
+    // from Newton's step to the solution of a block one of whose rows is quadratic
+    void follow_line(const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
+                     std::vector<NodeId>& slopes) const;
+    // a state in place of its symbols
+    void put_in(ProgramSpec& spec, const Substitution& state) const;
 
     // the entries of A_s
     [[nodiscard]] std::span<const SparseEntry> gradient(std::size_t row) const;

@@ -120,7 +120,7 @@ private:
     double h_ = 0;       // size of the next step, signed
     double h_done_ = 0;  // size of the last step
     double direction_ = 1;
-    double previous_error_ = 1e-4;
+    double previous_log_error_ = 0;
     double multiple_ = 0;                          // of the fixed step: the last one passed
     double multiple_before_ = 0;                   // the same before the last step
     std::size_t at_the_bound_ = 0, below_it_ = 0;  // steps, of look_for_stiffness

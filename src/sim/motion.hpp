@@ -38,17 +38,21 @@ struct DependentRows {
     std::vector<Move> moves;  // by output "moves"
 };
 
-// A few of Newton's corrections of all dependent entries, written out as one program, for rows that couple in small blocks. Its
-// outputs, from the guess in x:
+// The rate at a state whose dependent entries are a guess, as one program that corrects them first: for rows that couple in small
+// blocks. Its outputs, from the guess in x:
+//     those of the rate of the motion, at the corrected state
 //     "entries"       of x, after all corrections; those of positions first
 //     "steps"         along the directions, by level and correction
+//     "slopes"        of rows that are quadratic in their dependent entries: what tells that the guess is near the solution
 //     "determinants"  by level and block of the jacobian at the last correction, and
 //     "lengths"       the squares of what they are small against
-struct WrittenCorrections {
+struct WrittenRate {
     struct Level {
         std::vector<std::size_t> entries;  // of x, by direction
         std::vector<double> scales;        // an entry's change along its direction
-        std::size_t corrections = 0, blocks = 0;
+        // One is exact for rows that are affine, or of which one in a block is quadratic; others take several of Newton's.
+        std::size_t corrections = 0;
+        std::size_t blocks = 0;
     };
     Program program;
     Level position, velocity;
@@ -58,7 +62,7 @@ struct WrittenCorrections {
 struct Reduction {
     std::vector<std::size_t> independent;  // entries of x that are integrated, ascending
     DependentRows position, velocity;
-    std::optional<WrittenCorrections> written;
+    std::optional<WrittenRate> written;
 };
 
 // A function of the state whose passage through zero is an event.

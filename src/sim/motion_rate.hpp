@@ -26,6 +26,7 @@ public:
             throw Error("the outputs of the rate program do not have the sizes of the motion");
         if (motion.jacobian) jacobian_.emplace(motion);
         if (motion.residual) residual_.emplace(motion);
+        if (motion.reduction && motion.reduction->written) written_.emplace(motion, motion.reduction->written->program);
         straight_ = motion.rate.stream_begin == 1 && motion.rate.stream_end == 1 + states_ && qd_.begin == 0 &&
                     ud_.begin == qd_.end && motion.rate.output_slots.size() == size_ &&
                     (motion.works.empty() || motion.rate.output("power").begin == ud_.end);
@@ -38,10 +39,10 @@ public:
     [[nodiscard]] std::size_t controlled() const override { return states_; }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
         if (straight_ && program_.run_whole(t, x, xd)) {
-            report_due_ = true;
+            whole_report_ = &program_;
             return RateStatus::ok;
         }
-        report_due_ = false;
+        whole_report_ = nullptr;
         report_ = program_.run(t, x);
         redundant_ = redundant_ || report_.redundant;
         // a power that is not finite spoils its work, and must not end the motion
@@ -55,6 +56,19 @@ public:
         std::copy(ud.begin(), ud.end(), xd.begin() + static_cast<std::ptrdiff_t>(coordinates_));
         if (size_ > states_) std::ranges::copy(program_.output(power_), xd.begin() + static_cast<std::ptrdiff_t>(states_));
         return RateStatus::ok;
+    }
+    [[nodiscard]] bool written_rate(double t, std::span<const double> guess, std::span<double> out) override {
+        if (written_->run_whole(t, guess, out)) {
+            whole_report_ = &*written_;
+            return true;
+        }
+        const EvalReport report = written_->run(t, guess);
+        if (report.status != EvalStatus::ok) return false;
+        whole_report_ = nullptr;
+        report_ = report;
+        redundant_ = redundant_ || report_.redundant;
+        std::ranges::copy(written_->outputs(), out.begin());
+        return true;
     }
     [[nodiscard]] bool has_jacobian() const override { return jacobian_.has_value(); }
     [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
@@ -72,15 +86,17 @@ public:
     }
     // of the last evaluation; put together where it is asked for, since most evaluations are not
     [[nodiscard]] const EvalReport& report() const {
-        if (std::exchange(report_due_, false)) report_ = program_.whole_report();
+        if (const MotionProgram* const whole = std::exchange(whole_report_, nullptr)) report_ = whole->whole_report();
         return report_;
     }
     void limit_rank(std::size_t rank) {
         program_.limit_rank(rank);
+        if (written_) written_->limit_rank(rank);
         if (jacobian_) jacobian_->limit_rank(rank);
     }
     void set_parameter(std::size_t index, double value) {
         program_.set_parameter(index, value);
+        if (written_) written_->set_parameter(index, value);
         if (jacobian_) jacobian_->set_parameter(index, value);
         if (residual_) residual_->set_parameter(index, value);
     }
@@ -95,7 +111,8 @@ private:
     OutputRange qd_, ud_, power_;
     bool straight_ = false;  // the outputs of the program are x', as they stand, and its streamed inputs are x
     mutable EvalReport report_;
-    mutable bool report_due_ = false;
+    mutable const MotionProgram* whole_report_ = nullptr;  // whose report is still to be put together
+    std::optional<MotionProgram> written_;                 // see WrittenRate
     std::optional<MotionJacobian> jacobian_;
     std::optional<ImplicitEquations> residual_;
     bool redundant_ = false;  // at some state so far

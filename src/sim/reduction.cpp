@@ -28,6 +28,9 @@ constexpr double k_round_off = 32 * k_epsilon;
 // and where corrections no longer shrink, so is this one: rows may be long sums
 constexpr double k_good_enough = 2e-13;
 constexpr int k_most_corrections = 10;
+// Of a quadratic row along the line on which the other rows of its block are solved: at the beginning of the line against the
+// guess, and, squared, at the solution against the same. Near one both are on the branch of the guess.
+constexpr double k_least_slope = 0.5;
 // Pivots of three rows of at most unit length, but the smallest, have at most this product: the largest is at most one, and
 // complete pivoting lets entries grow no further than 9/4. A determinant over it is below the smallest pivot.
 constexpr double k_other_pivots = 9.0 / 4;
@@ -165,27 +168,22 @@ void DependentEntries::measure_share(double t, std::span<const double> x) {
     share_ = std::abs(factor() * k_worn / least_share_);
 }
 
-// ---------------------------------------------------------------- the corrections that are written out
+// ---------------------------------------------------------------- what is written out
 
-WrittenSolution::WrittenSolution(const Motion& motion, const WrittenCorrections& written)
-    : written_(written), program_(motion, written.program) {
+WrittenSolution::WrittenSolution(const Motion& motion, const WrittenRate& written, FirstOrderSystem& whole)
+    : written_(written), whole_(whole), carried_(motion.carried()) {
+    entries_ = written.program.output("entries").begin;
     steps_ = written.program.output("steps").begin;
+    slopes_ = written.program.output("slopes").begin;
     determinants_ = written.program.output("determinants").begin;
     lengths_ = written.program.output("lengths").begin;
+    if (entries_ != carried_) throw Error("the written rate does not begin with the rate of all of x");
     out_.resize(written.program.output_slots.size());
     least_.resize(lengths_ - determinants_);
 }
 
-bool WrittenSolution::evaluate(double t, std::span<const double> x) {
-    if (program_.run_whole(t, x, out_)) return true;
-    if (program_.run(t, x).status != EvalStatus::ok) return false;
-    const std::span<const double> all = program_.outputs();
-    std::copy(all.begin(), all.end(), out_.begin());
-    return true;
-}
-
 bool WrittenSolution::start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot) {
-    if (!evaluate(t, x)) return false;
+    if (!whole_.written_rate(t, x, out_)) return false;
     for (std::size_t k = 0; k < least_.size(); ++k) {
         const double least = k < written_.position.blocks ? least_position_pivot : least_velocity_pivot;
         least_[k] = std::copysign(k_other_pivots * least, out_[determinants_ + k]);
@@ -194,6 +192,8 @@ bool WrittenSolution::start(double t, std::span<const double> x, double least_po
 }
 
 bool WrittenSolution::regular() const {
+    for (std::size_t k = slopes_; k < determinants_; ++k)
+        if (!(out_[k] > k_least_slope)) return false;
     for (std::size_t k = 0; k < least_.size(); ++k) {
         const double determinant = out_[determinants_ + k];
         if (!(determinant * least_[k] > 0)) return false;
@@ -202,8 +202,9 @@ bool WrittenSolution::regular() const {
     return true;
 }
 
-// by the tests of DependentEntries::solve, from the second correction on, but for the sizes of residuals
-bool WrittenSolution::converged(const WrittenCorrections::Level& level, const double* entries, const double* steps) {
+// One correction that is exact has the rounding of its own size, which must not be larger than what it leads to. Several by the
+// tests of DependentEntries::solve, from the second on, but for the sizes of residuals.
+bool WrittenSolution::converged(const WrittenRate::Level& level, const double* entries, const double* steps) {
     const std::size_t n = level.entries.size();
     const double* const scales = level.scales.data();
     const auto size_of = [n](const double* step) {
@@ -211,6 +212,12 @@ bool WrittenSolution::converged(const WrittenCorrections::Level& level, const do
         for (std::size_t k = 0; k < n; ++k) size = std::max(size, std::abs(step[k]));
         return size;
     };
+    if (level.corrections == 1) {
+        const double size = size_of(steps);
+        bool small = size == 0;
+        for (std::size_t k = 0; k < n; ++k) small = small || std::abs(entries[k]) >= std::abs(scales[k]) * size;
+        return small;
+    }
     // no entry moves by more than so much of itself
     const auto moved_at_most = [&](const double* step, double part) {
         for (std::size_t k = 0; k < n; ++k)
@@ -230,9 +237,9 @@ bool WrittenSolution::converged(const WrittenCorrections::Level& level, const do
 }
 
 bool WrittenSolution::solve(double t, std::span<double> x) {
-    if (!evaluate(t, x) || !regular()) return false;
-    const WrittenCorrections::Level &position = written_.position, &velocity = written_.velocity;
-    const double *entries = out_.data(), *steps = out_.data() + steps_;
+    if (!whole_.written_rate(t, x, out_) || !regular()) return false;
+    const WrittenRate::Level &position = written_.position, &velocity = written_.velocity;
+    const double *entries = out_.data() + entries_, *steps = out_.data() + steps_;
     if (!converged(position, entries, steps)) return false;
     const double* velocity_entries = entries + position.entries.size();
     if (!converged(velocity, velocity_entries, steps + position.corrections * position.entries.size())) return false;
@@ -252,7 +259,7 @@ ReducedRate::ReducedRate(const Motion& motion, FirstOrderSystem& whole)
       position_(motion, motion.reduction->position, motion.position),
       velocity_(motion, motion.reduction->velocity, motion.velocity) {
     for (std::vector<double>* v : {&guess_x_, &guess_xd_, &x_, &xd_}) v->resize(motion.carried());
-    if (motion.reduction->written) written_.emplace(motion, *motion.reduction->written);
+    if (motion.reduction->written) written_.emplace(motion, *motion.reduction->written, whole);
     for (const std::size_t entry : independent_)
         if (entry >= motion.states()) throw Error("an independent entry is not in the state");
 }
@@ -281,8 +288,8 @@ RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = guess_x_[i] + (t - guess_t_) * guess_xd_[i];
     for (std::size_t k = 0; k < independent_.size(); ++k) x[independent_[k]] = y[k];
     for (std::size_t k = 0; k < works_; ++k) x[states_ + k] = y[independent_.size() + k];
-    share_due_ = written_serves_ && written_->solve(t, x);
-    if (share_due_) return RateStatus::ok;
+    is_written_ = share_due_ = written_serves_ && written_->solve(t, x);
+    if (is_written_) return RateStatus::ok;
     if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
     for (DependentEntries* level : {&position_, &velocity_})
         if (const RateStatus status = level->solve(t, x); status != RateStatus::ok) return status;
@@ -292,7 +299,10 @@ RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<
 RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<double> yd) {
     t_ = t;
     RateStatus status = complete(t, y, x_);
-    if (status == RateStatus::ok) status = whole_.rate(t, x_, xd_);
+    if (status == RateStatus::ok && is_written_)
+        std::ranges::copy(written_->xd(), xd_.begin());
+    else if (status == RateStatus::ok)
+        status = whole_.rate(t, x_, xd_);
     if (status == RateStatus::ok) take_independent(xd_, yd);
     return status;
 }

@@ -10,8 +10,9 @@
 // that are affine in the dependent entries are solved by the first correction; the second takes its rounding away. What can not
 // be solved so is no rate: the step is shortened, and where no step is short enough the run ends.
 //
-// For few rows the first corrections of both levels are written out as one program (WrittenCorrections), which is asked first. It
-// is believed where these corrections shrink as above and the determinants are far from the border below; where not, the
+// For few rows corrections and rate are written out as one program (WrittenRate), which is asked first. Rows that are affine in
+// the dependent entries, and blocks of rows one of which is quadratic, are solved by one correction from a guess that is near
+// enough; for others there are several of Newton's, which must shrink as above. Where that, or a determinant, is in doubt, the
 // iteration sets out from the same guess and decides.
 //
 // A partition fails where the dependent entries lose their share in some row: the jacobian of the rows along them becomes
@@ -68,24 +69,27 @@ private:
     double moved_ = 0;  // largest relative change of an entry by the last correction
 };
 
-// The dependent entries of both levels by the corrections that are written out.
+// The rate and the dependent entries of both levels by what is written out.
 class WrittenSolution {
 public:
-    WrittenSolution(const Motion& motion, const WrittenCorrections& written);
+    // `whole` has the written rate of the motion
+    WrittenSolution(const Motion& motion, const WrittenRate& written, FirstOrderSystem& whole);
 
     // takes the signs of the determinants at a state on the rows; what pivots must stay above
     [[nodiscard]] bool start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot);
-    // false: nothing is known, and x is as it was
+    // from the guess in x to the solution; false: nothing is known, and x is as it was
     [[nodiscard]] bool solve(double t, std::span<double> x);
+    // of all of x, at the last solution
+    [[nodiscard]] std::span<const double> xd() const { return {out_.data(), carried_}; }
 
 private:
-    [[nodiscard]] bool evaluate(double t, std::span<const double> x);
     [[nodiscard]] bool regular() const;
-    [[nodiscard]] static bool converged(const WrittenCorrections::Level& level, const double* entries, const double* steps);
+    [[nodiscard]] static bool converged(const WrittenRate::Level& level, const double* entries, const double* steps);
 
-    const WrittenCorrections& written_;
-    MotionProgram program_;
-    std::size_t steps_, determinants_, lengths_;  // where they begin in the outputs
+    const WrittenRate& written_;
+    FirstOrderSystem& whole_;
+    std::size_t carried_;
+    std::size_t entries_, steps_, slopes_, determinants_, lengths_;  // where they begin in the outputs
     std::vector<double> out_;
     std::vector<double> least_;  // by block: of the determinant for rows of unit length, with the sign of the start
 };
@@ -119,7 +123,9 @@ private:
     std::size_t states_, works_;
     DependentEntries position_, velocity_;
     std::optional<WrittenSolution> written_;
-    bool written_serves_ = false, share_due_ = false;
+    bool written_serves_ = false;
+    bool is_written_ = false;  // the last solution, with its rate
+    bool share_due_ = false;
     double t_ = 0;  // of the last evaluation
     double guess_t_ = 0;
     std::vector<double> guess_x_, guess_xd_;

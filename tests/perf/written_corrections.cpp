@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "pipeline/lower_motion.hpp"
+#include "sim/motion_rate.hpp"
 #include "sim/reduction.hpp"
 #include "support/gallery_run.hpp"
 
@@ -28,12 +29,13 @@ TEST_P(WrittenCorrectionsOf, AreOneShortProgram) {
     ASSERT_TRUE(lowered.ok());
     const Motion& motion = lowered->motion;
     ASSERT_TRUE(motion.reduction && motion.reduction->written);
-    const WrittenCorrections& written = *motion.reduction->written;
+    const WrittenRate& written = *motion.reduction->written;
     EXPECT_LE(written.program.instructions.size(), GetParam().instructions);
 
     // from the start, whose independent entries are moved a little, they alone find the dependent ones
     std::vector<double> x = lowered->x0;
-    WrittenSolution solution(motion, written);
+    MotionRate rate(motion);
+    WrittenSolution solution(motion, written, rate);
     ASSERT_TRUE(solution.start(0, x, 1e-3, 1e-3));
     for (const std::size_t entry : motion.reduction->independent) x[entry] += 1e-3;
     ASSERT_TRUE(solution.solve(0, x));
