@@ -144,24 +144,16 @@ public:
 
     // the same for a whole program, whose numbers somebody else looks at
     std::size_t run_unguarded(const Program& program) {
-        stream_begin_ = program.stream_begin;
-        output_indices_.resize(s_.values.size());
-        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) output_indices_[s_.outputs[i]].push_back(i);
+        list_outputs(program);
         begin();
-        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i)
-            if (s_.values[s_.outputs[i]].op == Op::Constant) {
-                out_.load(0, memory_of(s_.outputs[i]));
-                out_.store({X86Assembler::Base::outputs, i}, 0);
-            }
         out_.end_function();
         return scratch_;
     }
 
     // the same for a whole program, whose pivots are looked at in the end
     std::size_t run_whole(const Program& program, const GuardNumbers& numbers) {
-        stream_begin_ = program.stream_begin;
-        output_indices_.resize(s_.values.size());
-        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) output_indices_[s_.outputs[i]].push_back(i);
+        list_outputs(program);
+        paired_.assign(s_.outputs.size(), false);
         begin();
         std::vector<std::size_t> failures;
         for (const SolveBlock& block : program.solves) {
@@ -177,8 +169,8 @@ public:
                 failures.push_back(out_.jump_unless_above(0, 1));
             }
         }
-        // The outputs, two by two: who reads them in pairs would wait for halves that were stored alone. Their sum, and that of
-        // the unknowns, is finite where all are; where only it is not, the other way round is taken, and tells.
+        // What is not in pairs yet. The sum of the outputs, and that of the unknowns, is finite where all are; where only it is not,
+        // the other way round is taken, and tells.
         std::array<bool, 2> begun{};  // pairs are summed up in registers 0 and 1
         const auto add_to_sum = [&](int pair, int sum) {
             if (std::exchange(begun[static_cast<std::size_t>(sum)], true))
@@ -186,20 +178,17 @@ public:
             else
                 out_.move(sum, pair);
         };
-        const auto source = [&](std::uint32_t i) {
-            const ValueId v = s_.outputs[i];
-            return s_.values[v].op == Op::Constant ? memory_of(v) : Memory{X86Assembler::Base::outputs, i};
-        };
         const auto count = static_cast<std::uint32_t>(s_.outputs.size());
         for (std::uint32_t i = 0; i < count; i += 2) {
             const int pair = 4 + static_cast<int>(i / 2 % 4);
-            const Memory to{X86Assembler::Base::outputs, i};
-            out_.load(pair, source(i));  // the other half is zero
-            if (i + 1 < count) {
-                out_.load_second(pair, source(i + 1));
-                out_.store_pair(to, pair);
+            if (paired_[i]) {
+                out_.load_pair(pair, output(i));
             } else {
-                out_.store(to, pair);
+                out_.load(pair, output(i));  // the other half is zero
+                if (i + 1 < count) {
+                    out_.load_second(pair, output(i + 1));
+                    out_.store_pair(output(i), pair);
+                }
             }
             add_to_sum(pair, static_cast<int>(i / 2 % 2));
         }
@@ -234,6 +223,7 @@ private:
     void begin() {
         find_partners();
         out_.begin_function(s_.calls);
+        if (!output_indices_.empty()) store_given_outputs();
         for (std::uint32_t place = 0; place < s_.order.size(); ++place) compute(place);
     }
 
@@ -260,9 +250,58 @@ private:
             if (s_.values[v].slot == slot && s_.values[v].kept && output_indices_[v].empty()) return v;
         return k_nothing;
     }
+
+    // ---- outputs, of a whole program
+
+    static Memory output(std::uint32_t i) { return {X86Assembler::Base::outputs, i}; }
+    void list_outputs(const Program& program) {
+        stream_begin_ = program.stream_begin;
+        output_indices_.resize(s_.values.size());
+        for (std::uint32_t i = 0; i < s_.outputs.size(); ++i) output_indices_[s_.outputs[i]].push_back(i);
+    }
+    [[nodiscard]] bool is_given(std::uint32_t i) const { return s_.values[s_.outputs[i]].op == Op::Constant; }
+    // before anything is computed
+    void store_given_outputs() {
+        const auto count = static_cast<std::uint32_t>(s_.outputs.size());
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (!is_given(i)) continue;
+            const int reg = static_cast<int>(i / 2 % 8);
+            out_.load(reg, memory_of(s_.outputs[i]));
+            if (!paired_.empty() && i % 2 == 0 && i + 1 < count && is_given(i + 1)) {
+                out_.load_second(reg, memory_of(s_.outputs[i + 1]));
+                out_.store_pair(output(i), reg);
+                paired_[i++] = true;
+            } else {
+                out_.store(output(i), reg);
+            }
+        }
+    }
+    // Two by two, where the other one is at hand: who reads them in pairs would wait for halves that were stored alone.
+    void store_output(std::uint32_t i, int reg) {
+        const std::uint32_t other = i ^ 1u;
+        const int pair = paired_.empty() || other >= s_.outputs.size() ? k_none : free_register();
+        const int at_hand = pair == k_none ? k_none : register_of_[s_.outputs[other]];
+        if (pair == k_none || (at_hand == k_none && !is_given(other))) return out_.store(output(i), reg);
+        const bool first = i < other;
+        if (first || at_hand != k_none)
+            out_.move(pair, first ? reg : at_hand);
+        else
+            out_.load(pair, memory_of(s_.outputs[other]));
+        if (!first || at_hand != k_none)
+            out_.join(pair, first ? at_hand : reg);
+        else
+            out_.load_second(pair, memory_of(s_.outputs[other]));
+        out_.store_pair(output(std::min(i, other)), pair);
+        paired_[std::min(i, other)] = true;
+    }
     void store_outputs(ValueId v, int reg) {
         if (output_indices_.empty()) return;
-        for (const std::uint32_t i : output_indices_[v]) out_.store({X86Assembler::Base::outputs, i}, reg);
+        for (const std::uint32_t i : output_indices_[v]) store_output(i, reg);
+    }
+    // an output that is computed stays in its register, as long as nobody needs it, for the other one of its pair
+    [[nodiscard]] bool waits_for_its_pair(ValueId v) const {
+        if (paired_.empty()) return false;
+        return std::ranges::any_of(output_indices_[v], [&](std::uint32_t i) { return !paired_[i & ~1u]; });
     }
 
     // the sine and the cosine of one angle
@@ -332,7 +371,7 @@ private:
                 farthest = next_use(v);
             }
         }
-        save(holds_[static_cast<std::size_t>(best)]);
+        if (farthest != k_never) save(holds_[static_cast<std::size_t>(best)]);
         release(best);
         return best;
     }
@@ -378,7 +417,7 @@ private:
         for (std::uint8_t k = 0; k < value.arity; ++k) {
             const ValueId v = value.operands[k];
             if (next_use(v) != k_never) continue;
-            if (register_of_[v] != k_none) release(register_of_[v]);
+            if (register_of_[v] != k_none && !waits_for_its_pair(v)) release(register_of_[v]);
             if (spilled_[v] != k_no_place && spilled_[v] != k_in_slot) {
                 free_scratch_.push_back(spilled_[v]);
                 spilled_[v] = k_no_place;
@@ -411,7 +450,7 @@ private:
             spilled_[id] = k_in_slot;
         }
         store_outputs(id, reg);
-        if (next_use(id) == k_never) release(reg);
+        if (next_use(id) == k_never && !waits_for_its_pair(id)) release(reg);
     }
 
     // the register of an operand that may be overwritten, or k_none
@@ -544,6 +583,7 @@ private:
 
     Slot stream_begin_ = 0;
     std::vector<std::vector<std::uint32_t>> output_indices_;  // by value, of a whole program
+    std::vector<bool> paired_;                                // by even output: both of the pair are stored, as a pair
     std::vector<ValueId> partner_;                            // by value
 
     X86Assembler& out_;

@@ -61,7 +61,9 @@ public:
     }
     // two doubles side by side in a register
     void load_second(int to, Memory from) { with_memory(0x66, 0x16, to, from); }  // movhpd
+    void load_pair(int to, Memory from) { with_memory(0x66, 0x10, to, from); }
     void store_pair(Memory to, int from) { with_memory(0x66, 0x11, from, to); }
+    void join(int to, int second) { with_register(0x66, 0x14, to, second); }  // unpcklpd
     void add_pair(int to, int from) { with_register(0x66, 0x58, to, from); }
     void take_second(int of) { with_register(0x66, 0x15, of, of); }  // unpckhpd
     // constants beside the code, at a distance from the beginning of the buffer

@@ -33,11 +33,11 @@ DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& 
     for (std::vector<double>* v : {&dense1_, &dense2_, &dense3_, &dense4_}) v->resize(system.size());
 }
 
-double DormandPrince::error_norm(double h) const {
+double DormandPrince::squared_error(double h) const {
     const auto k = with_end(rates(rate_), rate_trial_);
-    return std::sqrt(with_size<k_unrolled>(controlled(), [&](auto size) {
+    return with_size<k_unrolled>(controlled(), [&](auto size) {
         return mean_square(size, [&](std::size_t i) { return h * weighted_rates<Estimates, 0>(k, i); });
-    }));
+    });
 }
 
 bool DormandPrince::prepare_dense(double h) {

@@ -30,7 +30,7 @@ public:
     DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options);
 
 private:
-    [[nodiscard]] double error_norm(double h) const override;
+    [[nodiscard]] double squared_error(double h) const override;
     [[nodiscard]] bool prepare_dense(double h) override;
     void interpolate(double share, std::span<double> x) const override;
 

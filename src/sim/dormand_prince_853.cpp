@@ -72,12 +72,12 @@ DormandPrince853::DormandPrince853(FirstOrderSystem& system, const IntegratorOpt
 }
 
 // the two estimates together behave like one of order 7: err5^2 / sqrt(err5^2 + 0.01 err3^2)
-double DormandPrince853::error_norm(double h) const {
+double DormandPrince853::squared_error(double h) const {
     const Rates k = rates(rate_);
     const double five = mean_square([&](std::size_t i) { return weighted_rates<Estimates, 0>(k, i); });
     const double three = mean_square([&](std::size_t i) { return weighted_rates<Estimates, 1>(k, i); });
     const double size = five + 0.01 * three;
-    return size <= 0 ? 0 : std::abs(h) * five / std::sqrt(size);
+    return size <= 0 ? 0 : h * five * (h * five) / size;
 }
 
 bool DormandPrince853::prepare_dense(double h) {

@@ -53,7 +53,7 @@ public:
     DormandPrince853(FirstOrderSystem& system, const IntegratorOptions& options);
 
 private:
-    [[nodiscard]] double error_norm(double h) const override;
+    [[nodiscard]] double squared_error(double h) const override;
     [[nodiscard]] bool prepare_dense(double h) override;
     void interpolate(double share, std::span<double> x) const override;
 

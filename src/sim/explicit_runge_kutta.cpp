@@ -27,7 +27,8 @@ ExplicitRungeKutta::ExplicitRungeKutta(FirstOrderSystem& system, const Integrato
         atol_ = options.atol_by_entry;
     }
     atol_.resize(controlled_);
-    counted_ = static_cast<std::size_t>(std::count_if(atol_.begin(), atol_.end(), [](double a) { return std::isfinite(a); }));
+    const auto counted = std::count_if(atol_.begin(), atol_.end(), [](double a) { return std::isfinite(a); });
+    if (counted > 0) share_ = 1 / static_cast<double>(counted);
 }
 
 bool ExplicitRungeKutta::evaluate(double t, const std::vector<double>& x, std::vector<double>& xd) {
@@ -58,7 +59,7 @@ double ExplicitRungeKutta::weighted_norm(const std::vector<double>& v) const {
         const double e = v[i] / (atol_[i] + options_.rtol * std::abs(x_[i]));
         sum += e * e;
     }
-    return counted_ == 0 ? 0 : std::sqrt(sum / static_cast<double>(counted_));
+    return std::sqrt(sum * share_);
 }
 
 // the user's, or a step for which an Euler step and the change of the rate along it look harmless
@@ -123,18 +124,18 @@ StepStatus ExplicitRungeKutta::step() {
         }
         double next = h_, log_error = k_least_log_error;
         if (!fixed()) {
-            const double error = error_norm(h);
-            log_error = std::log(error);
-            if (!(error <= 1)) {
+            const double square = squared_error(h);
+            log_error = 0.5 * std::log(square);
+            if (!(square <= 1)) {
                 failure = RateStatus::ok;
-                const double raw = std::exp(control_.alpha * log_error);
-                reject(std::isfinite(error) ? h / std::min(control_.most_shrink, raw / k_safety) : h / control_.most_shrink);
+                const double raw = k_safety * std::exp(-control_.alpha * log_error);
+                reject(h * (std::isfinite(square) ? std::max(1 / control_.most_shrink, raw) : 1 / control_.most_shrink));
                 continue;
             }
-            double shrink = std::exp(control_.alpha * log_error - control_.beta * previous_log_error_) / k_safety;
-            shrink = std::clamp(shrink, 1 / control_.most_growth, control_.most_shrink);
-            if (rejected_) shrink = std::max(shrink, 1.0);
-            next = h / shrink;
+            double growth = k_safety * std::exp(control_.beta * previous_log_error_ - control_.alpha * log_error);
+            growth = std::clamp(growth, 1 / control_.most_shrink, control_.most_growth);
+            if (rejected_) growth = std::min(growth, 1.0);
+            next = h * growth;
         }
         if (!control_.end_rate_in_error && !evaluate(t_new, trial_, rate_trial_)) {
             failure = rate_status_;

@@ -50,8 +50,9 @@ protected:
 
     // a step of size h from (t_, x_), whose rate is rate_: the new state into trial_; false when a rate fails
     [[nodiscard]] virtual bool stages(double h, double t_new) = 0;
-    // of the step just tried, in weights; at most 1 is accepted
-    [[nodiscard]] virtual double error_norm(double h) const = 0;
+    // of the step just tried, in weights; at most 1 is accepted. Squared, since the next step waits for it, and its logarithm
+    // needs no root
+    [[nodiscard]] virtual double squared_error(double h) const = 0;
     // The coefficients of the continuous extension of the last step, for `interpolate`. The step went from x_previous_, with
     // rate_previous_, to end() with end_rate(). May evaluate rates; false when one fails.
     [[nodiscard]] virtual bool prepare_dense(double h) = 0;
@@ -60,30 +61,27 @@ protected:
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
 
     [[nodiscard]] bool evaluate(double t, const std::vector<double>& x, std::vector<double>& xd);
-    // sum of the squares of an error in weights, divided by the number of entries that count; `size` is that of controlled()
+    // mean of the squares of an error in weights, over the entries that count; `size` is that of controlled()
     template <class Error>
     [[nodiscard]] double mean_square(const Error& error) const {
         return mean_square(controlled_, error);
     }
     template <class Size, class Error>
     [[nodiscard]] double mean_square(Size size, const Error& error) const {
-        if (counted_ == 0) return 0;
         const double *const x = x_.data(), *const trial = trial_.data(), *const atol = atol_.data();
         const double rtol = options_.rtol;
-        double sum = 0;
-        const auto in_weights = [&](std::size_t i) { return error(i) / (atol[i] + rtol * largest(x[i], trial[i])); };
-        if constexpr (std::is_same_v<Size, std::size_t>) {
-            for (std::size_t i = 0; i < size; ++i) {
-                const double e = in_weights(i);
-                sum += e * e;
-            }
-        } else {
-            // several entries at once, then the sum in their order
-            std::array<double, Size::value> e;
-            for (std::size_t i = 0; i < size; ++i) e[i] = in_weights(i);
-            for (std::size_t i = 0; i < size; ++i) sum += e[i] * e[i];
+        const auto square = [&](std::size_t i) {
+            const double e = error(i) / (atol[i] + rtol * largest(x[i], trial[i]));
+            return e * e;
+        };
+        double even = 0, odd = 0;  // side by side, so that no addition waits for the one before
+        std::size_t i = 0;
+        for (; i + 1 < size; i += 2) {
+            even += square(i);
+            odd += square(i + 1);
         }
-        return sum / static_cast<double>(counted_);
+        if (i < size) even += square(i);
+        return (even + odd) * share_;
     }
     [[nodiscard]] std::size_t controlled() const { return controlled_; }
     [[nodiscard]] double h_done() const { return h_done_; }
@@ -115,7 +113,7 @@ private:
     IntegratorStatistics statistics_;
     RateStatus rate_status_ = RateStatus::ok;
     std::vector<double> atol_;
-    std::size_t counted_ = 0;  // entries with a finite atol
+    double share_ = 0;  // of an entry with a finite atol in a mean over these
     double t_start_ = 0, t_end_ = 0;
     double h_ = 0;       // size of the next step, signed
     double h_done_ = 0;  // size of the last step

@@ -17,7 +17,7 @@ public:
     }
 
 private:
-    [[nodiscard]] double error_norm(double) const override { return 0; }
+    [[nodiscard]] double squared_error(double) const override { return 0; }
     [[nodiscard]] bool prepare_dense(double h) override {
         extension_.cubic(h, this->x_previous_, this->rate_previous_, this->end(), this->end_rate());
         const double t = this->t_previous_ + h * QuarticExtension::k_place;
