@@ -214,6 +214,7 @@ private:
             for (std::size_t axis = 0; axis < 3 && sums_.masses()[i].valid(); ++axis)
                 if (moves(velocities_[i], axis))
                     add(component(velocities_[i], axis), component(velocities_[i], axis), sums_.masses()[i]);
+        // an inertia that is the same in the frame before the last rotation is the same in the body's
         for (const InertiaSums::Rotation& rotation : sums_.rotations()) {
             const VectorIndex w = omegas_[rotation.body.index()];
             for (std::size_t i = 0; i < 3; ++i)
@@ -231,7 +232,7 @@ private:
             if (sums_.forces()[i].frame.valid()) add_force(velocities_[i], sums_.forces()[i].c);
         for (const InertiaSums::Resultant& resultant : sums_.resultants()) {
             if (const auto* torque = std::get_if<InertiaSums::Torque>(&resultant))
-                add_force(omegas_[torque->body.index()], torque->torque.c);
+                add_force(omegas_[torque->body.index()], kin_.frames().express(torque->torque, torque->body).c);
             if (const auto* force = std::get_if<InertiaSums::MaterialForce>(&resultant)) {
                 const FrameId body = force->body;
                 add_force(velocities_[kin_.center(body).index()], force->force.c);

@@ -225,13 +225,10 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     };
     for (const Body& body : model->bodies) {
         add_mass_at(body.center, kin.resolve(body.mass));
-        const Matrix3 I = central_inertia(kin, body, result.diagnostics);
-        const Vec3& w = kin.omega(body.frame);
-        sums.add_rotation(body.frame, I);
-        const Vec3 momentum{body.frame, multiply(g, I, w.c)};
-        const Vec3 change{body.frame, multiply(g, I, kin.alpha_bias(body.frame).c)};
-        sums.add_torque(body.frame, scale(g, g.constant(-1), add(g, change, cross(g, w, momentum))));
-        kinetic_terms.push_back(half(g, dot(g, w, momentum)));
+        const Turning turn = turning(kin, body, result.diagnostics);
+        sums.add_rotation(body.frame, turn.basis, turn.inertia);
+        sums.add_torque(body.frame, scale(g, g.constant(-1), turn.momentum_bias(g)));
+        kinetic_terms.push_back(half(g, dot(g, turn.omega, turn.momentum(g))));
     }
     for (const Particle& particle : model->particles) add_mass_at(particle.point, kin.resolve(particle.mass));
     dynamics.kinetic_energy = g.sum(kinetic_terms);

@@ -84,11 +84,7 @@ std::vector<NodeId> inertia_remainders(const ConstrainedDynamics& d) {
     Diagnostics ignored;  // the inertia was judged when the dynamics were derived
     for (const Body& body : d.model->bodies) {
         sums.add_force(body.center, scale(g, kin.resolve(body.mass), kin.acceleration_bias(body.center)));
-        const Matrix3 I = central_inertia(kin, body, ignored);
-        const Vec3& w = kin.omega(body.frame);
-        const Vec3 momentum{body.frame, multiply(g, I, w.c)};
-        const Vec3 change{body.frame, multiply(g, I, kin.alpha_bias(body.frame).c)};
-        sums.add_torque(body.frame, add(g, change, cross(g, w, momentum)));
+        sums.add_torque(body.frame, turning(kin, body, ignored).momentum_bias(g));
     }
     return sums.generalized_forces();
 }

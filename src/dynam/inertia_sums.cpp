@@ -90,7 +90,7 @@ const InertiaSums::Assembled& InertiaSums::assembled() {
         for (const PartialVelocity& p : partials) terms.forces[p.speed].push_back(dot(g_, p.v, resultant));
     };
     for (const Resultant& resultant : resultants_) {
-        if (const auto* torque = std::get_if<Torque>(&resultant)) project(kin_.partial_omegas(torque->body), torque->torque);
+        if (const auto* torque = std::get_if<Torque>(&resultant)) project(partial_omegas(torque->body, torque->torque.frame), torque->torque);
         if (const auto* force = std::get_if<MaterialForce>(&resultant))
             project(kin_.material_partials(force->body, force->point), force->force);
         if (const auto* force = std::get_if<Generalized>(&resultant)) terms.forces[force->speed].push_back(force->force);
@@ -103,6 +103,12 @@ const InertiaSums::Assembled& InertiaSums::assembled() {
     return *assembled_;
 }
 
+std::vector<PartialVelocity> InertiaSums::partial_omegas(FrameId body, FrameId basis) const {
+    if (basis != body) return kin_.partial_omegas_before(body);
+    const std::span<const PartialVelocity> own = kin_.partial_omegas(body);
+    return {own.begin(), own.end()};
+}
+
 void InertiaSums::add_entry(Terms& terms, std::uint32_t r, std::uint32_t s, NodeId term) const {
     if (g_.is_constant(term, 0)) return;
     terms.entries.push_back({(static_cast<std::uint64_t>(std::max(r, s)) << 32) | std::min(r, s), term});
@@ -110,9 +116,9 @@ void InertiaSums::add_entry(Terms& terms, std::uint32_t r, std::uint32_t s, Node
 
 void InertiaSums::assemble_rotations(Terms& terms) {
     for (const Rotation& rotation : rotations_) {
-        const auto partials = kin_.partial_omegas(rotation.body);
+        const std::vector<PartialVelocity> partials = partial_omegas(rotation.body, rotation.basis);
         for (std::size_t j = 0; j < partials.size(); ++j) {
-            const Vec3 momentum{rotation.body, multiply(g_, rotation.inertia, partials[j].v.c)};
+            const Vec3 momentum{rotation.basis, multiply(g_, rotation.inertia, partials[j].v.c)};
             for (std::size_t i = j; i < partials.size(); ++i)
                 add_entry(terms, partials[i].speed, partials[j].speed, dot(g_, partials[i].v, momentum));
         }

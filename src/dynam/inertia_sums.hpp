@@ -19,13 +19,14 @@ namespace appell {
 
 class InertiaSums {
 public:
+    // in the body's basis, or that of the frame before its last rotation (central_inertia.hpp)
     struct Rotation {
-        FrameId body;
-        Matrix3 inertia;  // in the body's basis
+        FrameId body, basis;
+        Matrix3 inertia;
     };
     struct Torque {
         FrameId body;
-        Vec3 torque;  // in the body's basis
+        Vec3 torque;
     };
     struct MaterialForce {
         FrameId body;
@@ -43,7 +44,7 @@ public:
     void add_mass(PointId point, NodeId mass) { add_mass(mass_, point, mass); }
     // resultant force on a point, in the home frame of its velocity
     void add_force(PointId point, const Vec3& resultant) { add_force(force_, point, resultant); }
-    void add_rotation(FrameId body, const Matrix3& inertia) { rotations_.push_back({body, inertia}); }
+    void add_rotation(FrameId body, FrameId basis, const Matrix3& inertia) { rotations_.push_back({body, basis, inertia}); }
     void add_torque(FrameId body, const Vec3& torque);
     // on the body's material point that is at `point`
     void add_material_force(FrameId body, PointId point, const MixedVector& force);
@@ -79,6 +80,7 @@ private:
     void add_mass(std::vector<NodeId>& sums, PointId point, NodeId mass);
     void add_force(std::vector<Vec3>& sums, PointId point, const Vec3& resultant);
     const Assembled& assembled();
+    [[nodiscard]] std::vector<PartialVelocity> partial_omegas(FrameId body, FrameId basis) const;
     void add_entry(Terms& terms, std::uint32_t r, std::uint32_t s, NodeId term) const;
     void assemble_rotations(Terms& terms);
     void assemble_points(Terms& terms);  // last to first

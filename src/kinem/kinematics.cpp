@@ -355,6 +355,31 @@ Vec3 Kinematics::alpha_bias(FrameId frame) {
     return {frame, {rate_bias_(w.c[0]), rate_bias_(w.c[1]), rate_bias_(w.c[2])}};
 }
 
+Vec3 Kinematics::omega_before(FrameId frame) const {
+    const Frame& turned = model().frame(frame);
+    const std::size_t axis = common_axis(graph(), turned.orientation).value();
+    Vec3 w = omega(turned.parent);
+    w.c[axis] = omega(frame).c[axis];
+    return w;
+}
+
+std::vector<PartialVelocity> Kinematics::partial_omegas_before(FrameId frame) const {
+    const Frame& turned = model().frame(frame);
+    const std::size_t axis = common_axis(graph(), turned.orientation).value();
+    std::map<std::uint32_t, Vec3> by_speed;
+    for (const PartialVelocity& p : partial_omegas(turned.parent)) by_speed.emplace(p.speed, p.v).first->second.c[axis] = graph().constant(0);
+    for (const PartialVelocity& p : partial_omegas(frame))
+        by_speed.try_emplace(p.speed, zero_vector(graph(), turned.parent)).first->second.c[axis] = p.v.c[axis];
+    std::vector<PartialVelocity> out;
+    for (const auto& [speed, v] : by_speed)
+        if (!is_zero(graph(), v)) out.push_back({speed, v});
+    return out;
+}
+
+Vec3 Kinematics::alpha_bias_before(FrameId frame) {
+    return vector_rate(graph(), omega_before(frame), omega(model().frame(frame).parent), rate_bias_);
+}
+
 Vec3 Kinematics::material_arm(FrameId body, PointId point) {
     return frames_.express(add(graph(), position(point), scale(graph(), graph().constant(-1), position(center(body)))), body);
 }

@@ -63,6 +63,11 @@ public:
     // accelerations with u' = 0, in the home frame of the velocity
     [[nodiscard]] Vec3 acceleration_bias(PointId point);
     [[nodiscard]] Vec3 alpha_bias(FrameId frame);
+    // The same of a frame that is turned about one of its basis axes, in the basis of the frame before: along the axis they are
+    // those of the frame, across it those of the frame before.
+    [[nodiscard]] Vec3 omega_before(FrameId frame) const;
+    [[nodiscard]] std::vector<PartialVelocity> partial_omegas_before(FrameId frame) const;
+    [[nodiscard]] Vec3 alpha_bias_before(FrameId frame);
     // velocity and partial velocities of the body's material point that is at `point`, and where it is from the mass centre, in
     // the body's basis
     [[nodiscard]] Vec3 material_velocity(FrameId body, PointId point);

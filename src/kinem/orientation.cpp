@@ -77,6 +77,12 @@ std::array<NodeId, 3> from_matrix_rate(Graph& g, const Matrix3& R, TimeDerivativ
 
 }  // namespace
 
+std::optional<std::size_t> common_axis(const Graph& g, const Orientation& orientation) {
+    const auto* const simple = std::get_if<SimpleRotation>(&orientation);
+    const int axis = simple != nullptr ? basis_axis(g, simple->axis) : -1;
+    return axis < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(axis));
+}
+
 Matrix3 rotation_matrix(Graph& g, const Model& model, const Orientation& orientation) {
     if (const auto* simple = std::get_if<SimpleRotation>(&orientation)) {
         if (!simple->angle.valid()) return identity(g);  // the Newtonian frame
