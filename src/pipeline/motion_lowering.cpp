@@ -216,25 +216,26 @@ std::optional<std::vector<std::vector<NodeId>>> MotionLowering::bends(const Depe
     return out;
 }
 
+NodeId MotionLowering::dot_product(std::span<const NodeId> a, std::span<const NodeId> b) const {
+    std::vector<NodeId> terms;
+    for (std::size_t k = 0; k < a.size(); ++k) terms.push_back(g_.mul(a[k], b[k]));
+    return sum_in_pairs(g_, std::move(terms));
+}
+
 // The slopes of the rows at the guess give Newton's step p, which solves the affine rows of the block, and the line n along which
 // they stay solved while the quadratic row rises by one. On the line that row is  p'Hp/2 + (1 + p'Hn) s + n'Hn s^2/2, of which the
 // root next to p is taken.
 void MotionLowering::follow_line(const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
                                  std::vector<NodeId>& slopes) const {
     const std::size_t n = line.size();
-    const auto product = [&](const auto& a, const auto& b) {
-        std::vector<NodeId> terms;
-        for (std::size_t k = 0; k < n; ++k) terms.push_back(g_.mul(a[k], b[k]));
-        return sum_in_pairs(g_, std::move(terms));
-    };
     std::vector<NodeId> along_step, along_line;
     for (std::size_t k = 0; k < n; ++k) {
         const std::span<const NodeId> row(&bend[k * n], n);
-        along_step.push_back(product(row, steps));
-        along_line.push_back(product(row, line));
+        along_step.push_back(dot_product(row, steps));
+        along_line.push_back(dot_product(row, line));
     }
-    const NodeId rest = product(steps, along_step), slope = g_.add(g_.constant(1), product(line, along_step));
-    const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(product(line, along_line), rest));
+    const NodeId rest = dot_product(steps, along_step), slope = g_.add(g_.constant(1), dot_product(line, along_step));
+    const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(dot_product(line, along_line), rest));
     const NodeId way = g_.div(rest, g_.add(slope, g_.make(Op::Sqrt, discriminant)));
     for (std::size_t k = 0; k < n; ++k) steps[k] = g_.sub(steps[k], g_.mul(way, line[k]));
     slopes.insert(slopes.end(), {slope, discriminant});
@@ -275,7 +276,13 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
             follow_line(line, substitute(g_, (*bent)[row], state), steps, out.slopes);
         }
         for (std::size_t k = 0; k < n; ++k) entries[k] = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), steps[k]));
-        out.steps.insert(out.steps.end(), steps.begin(), steps.end());
+        if (shape.corrections == 1) {
+            std::vector<NodeId> reached(n);
+            for (std::size_t k = 0; k < n; ++k) reached[k] = g_.div(entries[k], g_.constant(shape.scales[k]));
+            out.sizes.insert(out.sizes.end(), {dot_product(steps, steps), dot_product(reached, reached)});
+        } else {
+            out.steps.insert(out.steps.end(), steps.begin(), steps.end());
+        }
         if (correction + 1 == shape.corrections) {
             shape.blocks = columns->blocks.size();
             out.determinants.insert(out.determinants.end(), columns->determinants.begin(), columns->determinants.end());
@@ -341,6 +348,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     const std::size_t without = lower_program(g_, spec).instructions.size();
     put_in(spec, corrected);
     spec.outputs.push_back({"entries", std::move(outputs.entries)});
+    spec.outputs.push_back({"sizes", std::move(outputs.sizes)});
     spec.outputs.push_back({"steps", std::move(outputs.steps)});
     spec.outputs.push_back({"slopes", std::move(outputs.slopes)});
     spec.outputs.push_back({"determinants", std::move(outputs.determinants)});

@@ -92,7 +92,7 @@ private:
         std::vector<SymbolId> unknowns;           // by direction
     };
     struct CorrectionOutputs {
-        std::vector<NodeId> entries, steps, slopes, determinants, lengths;
+        std::vector<NodeId> entries, sizes, steps, slopes, determinants, lengths;
     };
     // The corrections of one level from a state on, which is then the state after them; false where they are not short.
     bool write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
@@ -104,6 +104,7 @@ private:
     // from Newton's step to the solution of a block one of whose rows is quadratic
     void follow_line(const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
                      std::vector<NodeId>& slopes) const;
+    [[nodiscard]] NodeId dot_product(std::span<const NodeId> a, std::span<const NodeId> b) const;
     // a state in place of its symbols
     void put_in(ProgramSpec& spec, const Substitution& state) const;
 

@@ -42,7 +42,8 @@ struct DependentRows {
 // blocks. Its outputs, from the guess in x:
 //     those of the rate of the motion, at the corrected state
 //     "entries"       of x, after all corrections; those of positions first
-//     "steps"         along the directions, by level and correction
+//     "sizes"         by level with one correction: of the correction, and of what it leads to, both squared
+//     "steps"         by level with several: along the directions, by correction
 //     "slopes"        of rows that are quadratic in their dependent entries: what tells that the guess is near the solution
 //     "determinants"  by level and block of the jacobian at the last correction, and
 //     "lengths"       the squares of what they are small against
@@ -50,7 +51,7 @@ struct WrittenRate {
     struct Level {
         std::vector<std::size_t> entries;  // of x, by direction
         std::vector<double> scales;        // an entry's change along its direction
-        // One is exact for rows that are affine, or of which one in a block is quadratic; others take several of Newton's.
+        // None without rows. One is exact for rows that are affine, or of which one in a block is quadratic; others take several of Newton's.
         std::size_t corrections = 0;
         std::size_t blocks = 0;
     };

@@ -173,6 +173,7 @@ void DependentEntries::measure_share(double t, std::span<const double> x) {
 WrittenSolution::WrittenSolution(const Motion& motion, const WrittenRate& written, FirstOrderSystem& whole)
     : written_(written), whole_(whole), carried_(motion.carried()) {
     entries_ = written.program.output("entries").begin;
+    sizes_ = written.program.output("sizes").begin;
     steps_ = written.program.output("steps").begin;
     slopes_ = written.program.output("slopes").begin;
     determinants_ = written.program.output("determinants").begin;
@@ -202,9 +203,8 @@ bool WrittenSolution::regular() const {
     return true;
 }
 
-// One correction that is exact has the rounding of its own size, which must not be larger than what it leads to. Several by the
-// tests of DependentEntries::solve, from the second on, but for the sizes of residuals.
-bool WrittenSolution::converged(const WrittenRate::Level& level, const double* entries, const double* steps) {
+// by the tests of DependentEntries::solve, from the second correction on, but for the sizes of residuals
+bool WrittenSolution::contracts(const WrittenRate::Level& level, const double* entries, const double* steps) {
     const std::size_t n = level.entries.size();
     const double* const scales = level.scales.data();
     const auto size_of = [n](const double* step) {
@@ -212,12 +212,6 @@ bool WrittenSolution::converged(const WrittenRate::Level& level, const double* e
         for (std::size_t k = 0; k < n; ++k) size = std::max(size, std::abs(step[k]));
         return size;
     };
-    if (level.corrections == 1) {
-        const double size = size_of(steps);
-        bool small = size == 0;
-        for (std::size_t k = 0; k < n; ++k) small = small || std::abs(entries[k]) >= std::abs(scales[k]) * size;
-        return small;
-    }
     // no entry moves by more than so much of itself
     const auto moved_at_most = [&](const double* step, double part) {
         for (std::size_t k = 0; k < n; ++k)
@@ -233,18 +227,26 @@ bool WrittenSolution::converged(const WrittenRate::Level& level, const double* e
         if (moved_at_most(steps, 0.25 * k_epsilon / (ratio * ratio))) return true;
         previous = size;
     }
-    return n == 0;
+    return false;
 }
 
 bool WrittenSolution::solve(double t, std::span<double> x) {
     if (!whole_.written_rate(t, x, out_) || !regular()) return false;
-    const WrittenRate::Level &position = written_.position, &velocity = written_.velocity;
-    const double *entries = out_.data() + entries_, *steps = out_.data() + steps_;
-    if (!converged(position, entries, steps)) return false;
-    const double* velocity_entries = entries + position.entries.size();
-    if (!converged(velocity, velocity_entries, steps + position.corrections * position.entries.size())) return false;
-    for (const std::size_t entry : position.entries) x[entry] = *entries++;
-    for (const std::size_t entry : velocity.entries) x[entry] = *entries++;
+    const double *entries = out_.data() + entries_, *sizes = out_.data() + sizes_, *steps = out_.data() + steps_;
+    for (const WrittenRate::Level* level : {&written_.position, &written_.velocity}) {
+        if (level->corrections == 1) {
+            // what is exact has the rounding of its own size, which must not be larger than what it leads to
+            if (!(sizes[0] <= sizes[1])) return false;
+            sizes += 2;
+        } else if (level->corrections > 1) {
+            if (!contracts(*level, entries, steps)) return false;
+            steps += level->corrections * level->entries.size();
+        }
+        entries += level->entries.size();
+    }
+    entries = out_.data() + entries_;
+    for (const WrittenRate::Level* level : {&written_.position, &written_.velocity})
+        for (const std::size_t entry : level->entries) x[entry] = *entries++;
     return true;
 }
 
@@ -262,6 +264,8 @@ ReducedRate::ReducedRate(const Motion& motion, FirstOrderSystem& whole)
     if (motion.reduction->written) written_.emplace(motion, *motion.reduction->written, whole);
     for (const std::size_t entry : independent_)
         if (entry >= motion.states()) throw Error("an independent entry is not in the state");
+    for (std::size_t entry = 0; entry < states_; ++entry)
+        if (std::ranges::find(independent_, entry) == independent_.end()) dependent_.push_back(entry);
 }
 
 void ReducedRate::take_independent(std::span<const double> x, std::span<double> y) const {
@@ -285,11 +289,14 @@ RateStatus ReducedRate::start(double t, std::span<const double> x) {
 }
 
 RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<double> x) {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = guess_x_[i] + (t - guess_t_) * guess_xd_[i];
+    for (const std::size_t entry : dependent_) x[entry] = guess_x_[entry] + (t - guess_t_) * guess_xd_[entry];
     for (std::size_t k = 0; k < independent_.size(); ++k) x[independent_[k]] = y[k];
     for (std::size_t k = 0; k < works_; ++k) x[states_ + k] = y[independent_.size() + k];
     is_written_ = share_due_ = written_serves_ && written_->solve(t, x);
-    if (is_written_) return RateStatus::ok;
+    return is_written_ ? RateStatus::ok : iterate(t, x);
+}
+
+RateStatus ReducedRate::iterate(double t, std::span<double> x) {
     if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
     for (DependentEntries* level : {&position_, &velocity_})
         if (const RateStatus status = level->solve(t, x); status != RateStatus::ok) return status;
@@ -299,11 +306,8 @@ RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<
 RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<double> yd) {
     t_ = t;
     RateStatus status = complete(t, y, x_);
-    if (status == RateStatus::ok && is_written_)
-        std::ranges::copy(written_->xd(), xd_.begin());
-    else if (status == RateStatus::ok)
-        status = whole_.rate(t, x_, xd_);
-    if (status == RateStatus::ok) take_independent(xd_, yd);
+    if (status == RateStatus::ok && !is_written_) status = whole_.rate(t, x_, xd_);
+    if (status == RateStatus::ok) take_independent(xd(), yd);
     return status;
 }
 

@@ -84,12 +84,12 @@ public:
 
 private:
     [[nodiscard]] bool regular() const;
-    [[nodiscard]] static bool converged(const WrittenRate::Level& level, const double* entries, const double* steps);
+    [[nodiscard]] static bool contracts(const WrittenRate::Level& level, const double* entries, const double* steps);
 
     const WrittenRate& written_;
     FirstOrderSystem& whole_;
     std::size_t carried_;
-    std::size_t entries_, steps_, slopes_, determinants_, lengths_;  // where they begin in the outputs
+    std::size_t entries_, sizes_, steps_, slopes_, determinants_, lengths_;  // where they begin in the outputs
     std::vector<double> out_;
     std::vector<double> least_;  // by block: of the determinant for rows of unit length, with the sign of the start
 };
@@ -114,12 +114,15 @@ public:
     [[nodiscard]] double share();
     // of the last evaluation
     [[nodiscard]] std::span<const double> x() const { return x_; }
-    [[nodiscard]] std::span<const double> xd() const { return xd_; }
+    [[nodiscard]] std::span<const double> xd() const { return is_written_ ? written_->xd() : xd_; }
 
 private:
+    [[nodiscard]] RateStatus iterate(double t, std::span<double> x);
+
     const Motion& motion_;
     FirstOrderSystem& whole_;
     std::span<const std::size_t> independent_;
+    std::vector<std::size_t> dependent_;  // the others
     std::size_t states_, works_;
     DependentEntries position_, velocity_;
     std::optional<WrittenSolution> written_;
