@@ -469,13 +469,6 @@ private:
         // overwriting a must leave b as it is
         if (reg == k_none || (a != b && register_of_[b] == reg)) {
             reg = take_register({register_of_[a], register_of_[b]});
-            if (const int first = register_of_[a]; first != k_none && out_.three_operands()) {
-                if (register_of_[b] != k_none)
-                    out_.arithmetic(op, reg, first, register_of_[b]);
-                else
-                    out_.arithmetic(op, reg, first, memory_of(b));
-                return reg;
-            }
             load_into(reg, a);
         }
         if (a == b && register_of_[a] == k_none)
@@ -642,7 +635,7 @@ std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& p
 void add_native_code([[maybe_unused]] Program& program) {
 #if defined(__x86_64__) && defined(__unix__)
     if (program.instructions.empty() || program.slots > k_most_doubles) return;
-    X86Assembler out(X86Assembler::Lanes::one, __builtin_cpu_supports("avx") != 0);
+    X86Assembler out;
     const auto number = [&](double value) { out.number(std::bit_cast<std::uint64_t>(value), 8); };
     const GuardNumbers numbers(program);
     number(-0.0);

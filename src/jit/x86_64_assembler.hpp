@@ -1,6 +1,5 @@
-// The few instructions of x86-64 that straight-line arithmetic on doubles needs, encoded into a byte buffer. SSE2, which every
-// x86-64 processor has, with the three-operand forms of AVX where asked for; no fused operations: results are those of the
-// interpreter to the last bit. The same for numbers
+// The few instructions of x86-64 that straight-line arithmetic on doubles needs, encoded into a byte buffer. SSE2 only, which
+// every x86-64 processor has, and no fused operations: results are those of the interpreter to the last bit. The same for numbers
 // of several lanes at once, for processors that have AVX (four in a register) or AVX-512 (eight); a number is eight doubles in
 // memory then, whatever the width. Encodings: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 #pragma once
@@ -25,9 +24,7 @@ public:
     static constexpr int k_registers = 16;
     enum class Lanes : std::uint8_t { one, four, eight };  // in a register
 
-    // `three_operands`: the processor has AVX, whose scalar operations leave both operands as they are
-    explicit X86Assembler(Lanes lanes = Lanes::one, bool three_operands = false)
-        : lanes_(lanes), three_operands_(three_operands && lanes == Lanes::one) {}
+    explicit X86Assembler(Lanes lanes = Lanes::one) : lanes_(lanes) {}
     [[nodiscard]] bool packed() const { return lanes_ != Lanes::one; }
     [[nodiscard]] Lanes lanes() const { return lanes_; }
 
@@ -61,16 +58,6 @@ public:
     void arithmetic(Arithmetic op, int to, Memory from) {
         const auto code = static_cast<std::uint8_t>(op);
         packed() ? packed_memory(code, to, first_operand(op, to), from) : with_memory(0xf2, code, to, from);
-    }
-    // to = first op from
-    [[nodiscard]] bool three_operands() const { return three_operands_; }
-    void arithmetic(Arithmetic op, int to, int first, int from) {
-        vex_scalar(static_cast<std::uint8_t>(op), to, first, from);
-        code_.push_back(modrm(3, to, from));
-    }
-    void arithmetic(Arithmetic op, int to, int first, Memory from) {
-        vex_scalar(static_cast<std::uint8_t>(op), to, first, base_registers_[static_cast<std::size_t>(from.base)]);
-        address(to, from);
     }
     // two doubles side by side in a register
     void load_second(int to, Memory from) { with_memory(0x66, 0x16, to, from); }  // movhpd
@@ -153,23 +140,12 @@ private:
         code_.push_back(modrm(3, reg, rm));
     }
     void with_memory(std::uint8_t prefix, std::uint8_t op, int reg, Memory memory) {
-        opcode(prefix, op, reg, base_registers_[static_cast<std::size_t>(memory.base)]);
-        address(reg, memory);
-    }
-    void address(int reg, Memory memory) {
         const int base = base_registers_[static_cast<std::size_t>(memory.base)];
+        opcode(prefix, op, reg, base);
         const std::uint64_t offset = offset_of(memory);
         const bool near = offset < 128;
         code_.push_back(modrm(near ? 1 : 2, reg, base));
         number(offset, near ? 1 : 4);
-    }
-    // VEX of two bytes, or of three where the last operand is beyond the eighth register; scalar doubles, F2 0F
-    void vex_scalar(std::uint8_t op, int reg, int first, int rm) {
-        const int r = reg >= 8 ? 0 : 0x80, v = (~first & 15) << 3;
-        if (rm < 8)
-            bytes({0xc5, static_cast<std::uint8_t>(r | v | 0x03), op});
-        else
-            bytes({0xc4, static_cast<std::uint8_t>(r | 0x40 | 0x01), static_cast<std::uint8_t>(v | 0x03), op});
     }
     void with_place(std::uint8_t prefix, std::uint8_t op, int reg, std::size_t place) {
         opcode(prefix, op, reg, 0);
@@ -211,7 +187,6 @@ private:
     }
 
     Lanes lanes_;
-    bool three_operands_;
     std::vector<std::uint8_t> code_;
     std::array<int, 4> base_registers_{};  // none of them needs a SIB byte
     bool calls_ = false;

@@ -10,7 +10,6 @@
 #include "dynam/motion_residual.hpp"
 #include "expr/dependence.hpp"
 #include "pipeline/lower_motion.hpp"
-#include "tape/small_inverse.hpp"
 
 namespace appell {
 
@@ -224,21 +223,25 @@ NodeId MotionLowering::dot_product(std::span<const NodeId> a, std::span<const No
 
 // The slopes of the rows at the guess give Newton's step p, which solves the affine rows of the block, and the line n along which
 // they stay solved while the quadratic row rises by one. On the line that row is  p'Hp/2 + (1 + p'Hn) s + n'Hn s^2/2, of which the
-// root next to p is taken.
-void MotionLowering::follow_line(const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
+// root next to p is taken. Here p and n are times the determinant D, so that nothing waits for 1/D but the result.
+void MotionLowering::follow_line(const DependentColumns::Block& block, const std::vector<NodeId>& step,
+                                 const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
                                  std::vector<NodeId>& slopes) const {
     const std::size_t n = line.size();
     std::vector<NodeId> along_step, along_line;
     for (std::size_t k = 0; k < n; ++k) {
         const std::span<const NodeId> row(&bend[k * n], n);
-        along_step.push_back(dot_product(row, steps));
+        along_step.push_back(dot_product(row, step));
         along_line.push_back(dot_product(row, line));
     }
-    const NodeId rest = dot_product(steps, along_step), slope = g_.add(g_.constant(1), dot_product(line, along_step));
+    const NodeId rest = dot_product(step, along_step);
+    const NodeId slope = g_.add(g_.mul(block.determinant, block.determinant), dot_product(line, along_step));
     const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(dot_product(line, along_line), rest));
     const NodeId way = g_.div(rest, g_.add(slope, g_.make(Op::Sqrt, discriminant)));
-    for (std::size_t k = 0; k < n; ++k) steps[k] = g_.sub(steps[k], g_.mul(way, line[k]));
-    slopes.insert(slopes.end(), {slope, discriminant});
+    for (const std::size_t k : block.unknowns)
+        steps[k] = g_.mul(g_.sub(step[k], g_.mul(way, line[k])), block.reciprocal);
+    const NodeId square = g_.mul(block.reciprocal, block.reciprocal);
+    slopes.insert(slopes.end(), {g_.mul(slope, square), g_.mul(g_.mul(discriminant, square), square)});
 }
 
 bool MotionLowering::write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
@@ -261,20 +264,22 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
         for (std::size_t i = 0; i < n; ++i) J[i].assign(&here[n + i * n], &here[n + i * n] + n);
         const std::optional<DependentColumns> columns = invert_columns(g_, J, directions);
         if (!columns) return false;
-        const auto solved_along_a_line = [&](const auto& block) { return std::ranges::count_if(block, quadratic) <= 1; };
+        const auto solved_along_a_line = [&](const DependentColumns::Block& block) {
+            return std::ranges::count_if(block.rows, quadratic) <= 1;
+        };
         if (bent && std::ranges::all_of(columns->blocks, solved_along_a_line)) shape.corrections = 1;
-        std::vector<NodeId> steps;
-        for (std::size_t k = 0; k < n; ++k) {
-            std::vector<NodeId> terms;
-            for (std::size_t i = 0; i < n; ++i) terms.push_back(g_.mul(columns->inverse[k][i], here[i]));
-            steps.push_back(g_.neg(sum_in_pairs(g_, std::move(terms))));
-        }
-        for (std::size_t row = 0; row < n && shape.corrections == 1; ++row) {
-            if (!quadratic(row)) continue;
-            std::vector<NodeId> line;
-            for (std::size_t k = 0; k < n; ++k) line.push_back(columns->inverse[k][row]);
-            follow_line(line, substitute(g_, (*bent)[row], state), steps, out.slopes);
-        }
+        const auto residual = [&](std::size_t row) { return g_.neg(here[row]); };
+        std::vector<NodeId> steps = columns->times_inverse(g_, residual);
+        for (const DependentColumns::Block& block : columns->blocks)
+            for (const std::size_t row : block.rows) {
+                if (shape.corrections > 1 || !quadratic(row)) continue;
+                std::vector<NodeId> step(n, g_.constant(0)), line = step;
+                for (const std::size_t k : block.unknowns) {
+                    step[k] = columns->numerator(g_, block, k, residual);
+                    line[k] = columns->cofactors[k][row];
+                }
+                follow_line(block, step, line, substitute(g_, (*bent)[row], state), steps, out.slopes);
+            }
         for (std::size_t k = 0; k < n; ++k) entries[k] = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), steps[k]));
         if (shape.corrections == 1) {
             std::vector<NodeId> reached(n);
@@ -285,10 +290,10 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
         }
         if (correction + 1 == shape.corrections) {
             shape.blocks = columns->blocks.size();
-            out.determinants.insert(out.determinants.end(), columns->determinants.begin(), columns->determinants.end());
-            for (const std::vector<std::size_t>& block : columns->blocks) {
+            for (const DependentColumns::Block& block : columns->blocks) {
+                out.determinants.push_back(block.determinant);
                 NodeId lengths = g_.constant(1);
-                for (const std::size_t i : block) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
+                for (const std::size_t i : block.rows) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
                 out.lengths.push_back(substitute(g_, lengths, state));
             }
         }

@@ -12,6 +12,7 @@
 #include "dynam/state_partition.hpp"
 #include "expr/substitute.hpp"
 #include "sim/motion.hpp"
+#include "tape/small_inverse.hpp"
 
 namespace appell {
 
@@ -102,8 +103,8 @@ private:
     [[nodiscard]] std::optional<std::vector<std::vector<NodeId>>> bends(const DependentLevel& level,
                                                                         std::span<const double> scales) const;
     // from Newton's step to the solution of a block one of whose rows is quadratic
-    void follow_line(const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
-                     std::vector<NodeId>& slopes) const;
+    void follow_line(const DependentColumns::Block& block, const std::vector<NodeId>& step, const std::vector<NodeId>& line,
+                     const std::vector<NodeId>& bend, std::vector<NodeId>& steps, std::vector<NodeId>& slopes) const;
     [[nodiscard]] NodeId dot_product(std::span<const NodeId> a, std::span<const NodeId> b) const;
     // a state in place of its symbols
     void put_in(ProgramSpec& spec, const Substitution& state) const;

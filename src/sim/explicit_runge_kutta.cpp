@@ -124,15 +124,17 @@ StepStatus ExplicitRungeKutta::step() {
         }
         double next = h_, log_error = k_least_log_error;
         if (!fixed()) {
+            // the size of the next step is a rule of thumb: six digits of it are more than enough
             const double square = squared_error(h);
-            log_error = 0.5 * std::log(square);
+            log_error = 0.5F * std::log(static_cast<float>(square));
             if (!(square <= 1)) {
                 failure = RateStatus::ok;
-                const double raw = k_safety * std::exp(-control_.alpha * log_error);
+                const double raw = k_safety * std::exp(static_cast<float>(-control_.alpha * log_error));
                 reject(h * (std::isfinite(square) ? std::max(1 / control_.most_shrink, raw) : 1 / control_.most_shrink));
                 continue;
             }
-            double growth = k_safety * std::exp(control_.beta * previous_log_error_ - control_.alpha * log_error);
+            double growth =
+                k_safety * std::exp(static_cast<float>(control_.beta * previous_log_error_ - control_.alpha * log_error));
             growth = std::clamp(growth, 1 / control_.most_shrink, control_.most_growth);
             if (rejected_) growth = std::min(growth, 1.0);
             next = h * growth;

@@ -71,7 +71,8 @@ protected:
         const double *const x = x_.data(), *const trial = trial_.data(), *const atol = atol_.data();
         const double rtol = options_.rtol;
         const auto square = [&](std::size_t i) {
-            const double e = error(i) / (atol[i] + rtol * largest(x[i], trial[i]));
+            // the weight is known before the rate that the error waits for
+            const double e = error(i) * (1 / (atol[i] + rtol * largest(x[i], trial[i])));
             return e * e;
         };
         double even = 0, odd = 0;  // side by side, so that no addition waits for the one before

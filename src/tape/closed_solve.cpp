@@ -131,19 +131,15 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
     const auto mass = [&](std::size_t i, std::size_t j) { return i < j ? M[j][i] : M[i][j]; };
     const std::optional<DependentColumns> columns = invert_columns(g, A, dependent);
     if (!columns) return {};
-    const auto times_inverse = [&](const auto& entry, std::size_t k) {
-        std::vector<NodeId> terms;
-        for (std::size_t i = 0; i < m; ++i) terms.push_back(g.mul(columns->inverse[k][i], entry(i)));
-        return sum_in_pairs(g, std::move(terms));
-    };
     std::vector<std::vector<NodeId>> E(n, std::vector<NodeId>(p, zero));
     std::vector<NodeId> e(n, zero);
     for (std::size_t k = 0; k < p; ++k) E[independent[k]][k] = one;
-    for (std::size_t d = 0; d < m; ++d) {
-        for (std::size_t k = 0; k < p; ++k)
-            E[dependent[d]][k] = g.neg(times_inverse([&](std::size_t i) { return A[i][independent[k]]; }, d));
-        e[dependent[d]] = times_inverse([&](std::size_t i) { return solve.b[i]; }, d);
+    for (std::size_t k = 0; k < p; ++k) {
+        const std::vector<NodeId> column = columns->times_inverse(g, [&](std::size_t i) { return A[i][independent[k]]; });
+        for (std::size_t d = 0; d < m; ++d) E[dependent[d]][k] = g.neg(column[d]);
     }
+    const std::vector<NodeId> given = columns->times_inverse(g, [&](std::size_t i) { return solve.b[i]; });
+    for (std::size_t d = 0; d < m; ++d) e[dependent[d]] = given[d];
     // M E and f - M e, then E' of both
     const auto sum_over = [&](const auto& term) {
         std::vector<NodeId> terms;
@@ -188,14 +184,17 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
         for (std::size_t j = 0; j < n; ++j) sum = g.add(sum, g.mul(mass(d, j), closed.x[j]));
         excess.push_back(sum);
     }
-    for (std::size_t i = 0; i < m; ++i) {
-        NodeId sum = zero;
-        for (std::size_t d = 0; d < m; ++d) sum = g.add(sum, g.mul(columns->inverse[d][i], excess[d]));
-        closed.lambda.push_back(sum);
+    closed.lambda.assign(m, zero);
+    for (const DependentColumns::Block& block : columns->blocks) {
+        for (const std::size_t i : block.rows) {
+            NodeId sum = zero;
+            for (const std::size_t d : block.unknowns) sum = g.add(sum, g.mul(columns->cofactors[d][i], excess[d]));
+            closed.lambda[i] = g.mul(sum, block.reciprocal);
+        }
+        closed.row_pivots.push_back(g.mul(block.determinant, block.determinant));
+        closed.row_diagonal.push_back(block.lengths);
     }
     add_mass_pivots(closed, factors, reduced);
-    closed.row_pivots = columns->squares;
-    closed.row_diagonal = columns->lengths;
     return closed;
 }
 

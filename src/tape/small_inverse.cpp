@@ -27,7 +27,7 @@ std::optional<DependentColumns> invert_columns(Graph& g, const std::vector<std::
                                                const std::vector<std::size_t>& dependent) {
     const std::size_t m = A.size();
     const NodeId zero = g.constant(0);
-    DependentColumns out{std::vector<std::vector<NodeId>>(m, std::vector<NodeId>(m, zero)), {}, {}, {}, {}};
+    DependentColumns out{{}, std::vector<std::vector<NodeId>>(m, std::vector<NodeId>(m, zero))};
     std::vector<bool> row_done(m), column_done(m);
     for (std::size_t first = 0; first < m; ++first) {
         if (row_done[first]) continue;
@@ -57,18 +57,14 @@ std::optional<DependentColumns> invert_columns(Graph& g, const std::vector<std::
         NodeId determinant = zero;
         for (std::size_t j = 0; j < k; ++j) determinant = g.add(determinant, g.mul(at(0, j), cofactor(0, j)));
         if (determinant == zero) return std::nullopt;
-        const NodeId reciprocal = g.div(g.constant(1), determinant);
         NodeId lengths = g.constant(1);
         for (std::size_t i = 0; i < k; ++i) {
-            for (std::size_t j = 0; j < k; ++j) out.inverse[columns[j]][rows[i]] = g.mul(cofactor(i, j), reciprocal);
+            for (std::size_t j = 0; j < k; ++j) out.cofactors[columns[j]][rows[i]] = cofactor(i, j);
             std::vector<NodeId> squares;
             for (const NodeId entry : A[rows[i]]) squares.push_back(g.mul(entry, entry));
             lengths = g.mul(lengths, sum_in_pairs(g, std::move(squares)));
         }
-        out.squares.push_back(g.mul(determinant, determinant));
-        out.determinants.push_back(determinant);
-        out.blocks.push_back(rows);
-        out.lengths.push_back(lengths);
+        out.blocks.push_back({rows, columns, determinant, g.div(g.constant(1), determinant), lengths});
     }
     return out;
 }
