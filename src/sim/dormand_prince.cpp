@@ -35,19 +35,21 @@ DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& 
 
 double DormandPrince::squared_error(double h) const {
     const auto k = with_end(rates(rate_), rate_trial_);
+    const auto a = scaled_row<Estimates, 0>(h);
     return with_size<k_unrolled>(controlled(), [&](auto size) {
-        return mean_square(size, [&](std::size_t i) { return h * weighted_rates<Estimates, 0>(k, i); });
+        return mean_square(size, [&](std::size_t i) { return weighted_rates<Estimates, 0>(a, k, i); });
     });
 }
 
 bool DormandPrince::prepare_dense(double h) {
     const auto k = with_end(rates(rate_previous_), end_rate());
+    const auto a = scaled_row<Estimates, 1>(h);
     for (std::size_t i = 0; i < x_.size(); ++i) {
         const double change = end()[i] - x_previous_[i], bend = h * rate_previous_[i] - change;
         dense1_[i] = change;
         dense2_[i] = bend;
         dense3_[i] = change - h * end_rate()[i] - bend;
-        dense4_[i] = h * weighted_rates<Estimates, 1>(k, i);
+        dense4_[i] = weighted_rates<Estimates, 1>(a, k, i);
     }
     return true;
 }

@@ -74,10 +74,11 @@ DormandPrince853::DormandPrince853(FirstOrderSystem& system, const IntegratorOpt
 // the two estimates together behave like one of order 7: err5^2 / sqrt(err5^2 + 0.01 err3^2)
 double DormandPrince853::squared_error(double h) const {
     const Rates k = rates(rate_);
-    const double five = mean_square([&](std::size_t i) { return weighted_rates<Estimates, 0>(k, i); });
-    const double three = mean_square([&](std::size_t i) { return weighted_rates<Estimates, 1>(k, i); });
+    const auto to_five = scaled_row<Estimates, 0>(h), to_three = scaled_row<Estimates, 1>(h);
+    const double five = mean_square([&](std::size_t i) { return weighted_rates<Estimates, 0>(to_five, k, i); });
+    const double three = mean_square([&](std::size_t i) { return weighted_rates<Estimates, 1>(to_three, k, i); });
     const double size = five + 0.01 * three;
-    return size <= 0 ? 0 : h * five * (h * five) / size;
+    return size <= 0 ? 0 : five * five / size;
 }
 
 bool DormandPrince853::prepare_dense(double h) {
@@ -88,21 +89,24 @@ bool DormandPrince853::prepare_dense(double h) {
     k[12] = end_rate().data();
     for (std::size_t j = 0; j < 3; ++j) k[13 + j] = k_inside_[j].data();
     const auto rate_inside = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-        for (std::size_t i = 0; i < n; ++i) inside_[i] = x_previous_[i] + h * weighted_rates<Inside, I>(k, i);
+        const auto a = scaled_row<Inside, I>(h);
+        for (std::size_t i = 0; i < n; ++i) inside_[i] = x_previous_[i] + weighted_rates<Inside, I>(a, k, i);
         return evaluate(t_previous_ + h * Inside::nodes[I], inside_, k_inside_[I]);
     };
     if (!rate_inside(std::integral_constant<std::size_t, 0>{}) || !rate_inside(std::integral_constant<std::size_t, 1>{}) ||
         !rate_inside(std::integral_constant<std::size_t, 2>{}))
         return false;
+    const auto a0 = scaled_row<Extension, 0>(h), a1 = scaled_row<Extension, 1>(h);
+    const auto a2 = scaled_row<Extension, 2>(h), a3 = scaled_row<Extension, 3>(h);
     for (std::size_t i = 0; i < n; ++i) {
         const double change = end()[i] - x_previous_[i], bend = h * rate_previous_[i] - change;
         dense_[0][i] = change;
         dense_[1][i] = bend;
         dense_[2][i] = change - h * end_rate()[i] - bend;
-        dense_[3][i] = h * weighted_rates<Extension, 0>(k, i);
-        dense_[4][i] = h * weighted_rates<Extension, 1>(k, i);
-        dense_[5][i] = h * weighted_rates<Extension, 2>(k, i);
-        dense_[6][i] = h * weighted_rates<Extension, 3>(k, i);
+        dense_[3][i] = weighted_rates<Extension, 0>(a0, k, i);
+        dense_[4][i] = weighted_rates<Extension, 1>(a1, k, i);
+        dense_[5][i] = weighted_rates<Extension, 2>(a2, k, i);
+        dense_[6][i] = weighted_rates<Extension, 3>(a3, k, i);
     }
     return true;
 }

@@ -129,14 +129,23 @@ private:
     std::vector<double> reached_, reached_rate_;
 };
 
-// sum over j of Rows::rows[I][j] k_j[i]
+// Row I of a tableau times the step, which is done once for all entries: what a stage adds to the state is then one sum behind the
+// last of its rates.
+template <class Rows, std::size_t I>
+[[nodiscard]] inline auto scaled_row(double h) {
+    auto out = Rows::rows[I];
+    for (double& a : out) a *= h;
+    return out;
+}
+
+// sum over j of a_j k_j[i], where `a` is row I times something
 template <class Rows, std::size_t I, std::size_t N>
-[[nodiscard]] inline double weighted_rates(const std::array<const double*, N>& k, std::size_t i) {
+[[nodiscard]] inline double weighted_rates(const std::array<double, N>& a, const std::array<const double*, N>& k, std::size_t i) {
     return [&]<std::size_t... J>(std::index_sequence<J...>) {
         double sum = 0;
         (
             [&] {
-                if constexpr (Rows::rows[I][J] != 0) sum += Rows::rows[I][J] * k[J][i];
+                if constexpr (Rows::rows[I][J] != 0) sum += a[J] * k[J][i];
             }(),
             ...);
         return sum;
@@ -199,7 +208,8 @@ private:
     void move(const Rates& k, double h, Size size) {
         double* __restrict const trial = trial_.data();
         const double* const x = x_.data();
-        for (std::size_t i = 0; i < size; ++i) trial[i] = x[i] + h * weighted_rates<Tableau, I>(k, i);
+        const auto a = scaled_row<Tableau, I>(h);
+        for (std::size_t i = 0; i < size; ++i) trial[i] = x[i] + weighted_rates<Tableau, I>(a, k, i);
     }
     template <std::size_t I, class Size>
     [[nodiscard]] bool stage(const Rates& k, double h, double t_new, Size size) {

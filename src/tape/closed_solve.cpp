@@ -52,6 +52,11 @@ void forward(Graph& g, const Factors& f, std::vector<NodeId>& v) {
     for (std::size_t i = 0; i < v.size(); ++i)
         for (std::size_t j = 0; j < i; ++j) v[i] = g.sub(v[i], g.mul(f.L[i][j], v[j]));
 }
+// the last quotient is all that its reciprocal would be needed for
+void divide(Graph& g, const Factors& f, std::vector<NodeId>& v) {
+    for (std::size_t i = 0; i + 1 < v.size(); ++i) v[i] = g.mul(v[i], f.inverse[i]);
+    if (!v.empty()) v.back() = g.div(v.back(), f.D.back());
+}
 void backward(Graph& g, const Factors& f, std::vector<NodeId>& v) {
     for (std::size_t i = v.size(); i-- > 0;)
         for (std::size_t j = i + 1; j < v.size(); ++j) v[i] = g.sub(v[i], g.mul(f.L[j][i], v[j]));
@@ -101,7 +106,7 @@ ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     }
     const Factors rows = factor(g, S);
     forward(g, rows, lambda);
-    for (std::size_t i = 0; i < m; ++i) lambda[i] = g.mul(lambda[i], rows.inverse[i]);
+    divide(g, rows, lambda);
     backward(g, rows, lambda);
     std::vector<NodeId> x;
     for (std::size_t k = 0; k < n; ++k) {
@@ -168,7 +173,7 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
     } else {
         factors = factor(g, reduced);
         forward(g, factors, y);
-        for (std::size_t k = 0; k < p; ++k) y[k] = g.mul(y[k], factors.inverse[k]);
+        divide(g, factors, y);
         backward(g, factors, y);
     }
 
