@@ -27,9 +27,8 @@ bool turns_better_before(Kinematics& kin, const Body& body, const Matrix3& I) {
             if (a != b && !g.is_constant(I[3 * a + b], 0)) return false;
     const NodeId angle = std::get<SimpleRotation>(frame.orientation).angle;
     std::vector<SymbolId> moving = symbols_in(g, std::span(&angle, 1));
-    std::erase_if(moving, [&](SymbolId s) {
-        return g.symbol(s).kind != SymbolKind::coordinate && g.symbol(s).kind != SymbolKind::time;
-    });
+    std::erase_if(moving,
+                  [&](SymbolId s) { return g.symbol(s).kind != SymbolKind::coordinate && g.symbol(s).kind != SymbolKind::time; });
     const auto knows = [&](const Vec3& w) {
         const std::vector<SymbolId> present = symbols_in(g, w.c);
         return std::ranges::any_of(moving, [&](SymbolId s) { return std::ranges::binary_search(present, s); });

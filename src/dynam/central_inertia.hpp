@@ -9,8 +9,8 @@ namespace appell {
 // The parallel-axis theorem takes it from another point; a point or frame that moves relative to the body is a diagnostic.
 [[nodiscard]] Matrix3 central_inertia(Kinematics& kinematics, const Body& body, Diagnostics& diagnostics);
 
-// A body's turning, in a basis in which its inertia is constant: its own, or, for one that is symmetric about the axis of its last
-// rotation, that of the frame before, where neither inertia nor angular velocity know the angle of that rotation.
+// A body's turning, in a basis in which its inertia is constant: its own, or, for one that is symmetric about the axis of its
+// last rotation, that of the frame before, where neither inertia nor angular velocity know the angle of that rotation.
 struct Turning {
     FrameId basis;
     Matrix3 inertia;

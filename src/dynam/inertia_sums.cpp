@@ -90,7 +90,8 @@ const InertiaSums::Assembled& InertiaSums::assembled() {
         for (const PartialVelocity& p : partials) terms.forces[p.speed].push_back(dot(g_, p.v, resultant));
     };
     for (const Resultant& resultant : resultants_) {
-        if (const auto* torque = std::get_if<Torque>(&resultant)) project(partial_omegas(torque->body, torque->torque.frame), torque->torque);
+        if (const auto* torque = std::get_if<Torque>(&resultant))
+            project(partial_omegas(torque->body, torque->torque.frame), torque->torque);
         if (const auto* force = std::get_if<MaterialForce>(&resultant))
             project(kin_.material_partials(force->body, force->point), force->force);
         if (const auto* force = std::get_if<Generalized>(&resultant)) terms.forces[force->speed].push_back(force->force);

@@ -169,8 +169,8 @@ public:
                 failures.push_back(out_.jump_unless_above(0, 1));
             }
         }
-        // What is not in pairs yet. The sum of the outputs, and that of the unknowns, is finite where all are; where only it is not,
-        // the other way round is taken, and tells.
+        // What is not in pairs yet. The sum of the outputs, and that of the unknowns, is finite where all are; where only it is
+        // not, the other way round is taken, and tells.
         std::array<bool, 2> begun{};  // pairs are summed up in registers 0 and 1
         const auto add_to_sum = [&](int pair, int sum) {
             if (std::exchange(begun[static_cast<std::size_t>(sum)], true))

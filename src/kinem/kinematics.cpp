@@ -367,7 +367,8 @@ std::vector<PartialVelocity> Kinematics::partial_omegas_before(FrameId frame) co
     const Frame& turned = model().frame(frame);
     const std::size_t axis = common_axis(graph(), turned.orientation).value();
     std::map<std::uint32_t, Vec3> by_speed;
-    for (const PartialVelocity& p : partial_omegas(turned.parent)) by_speed.emplace(p.speed, p.v).first->second.c[axis] = graph().constant(0);
+    for (const PartialVelocity& p : partial_omegas(turned.parent))
+        by_speed.emplace(p.speed, p.v).first->second.c[axis] = graph().constant(0);
     for (const PartialVelocity& p : partial_omegas(frame))
         by_speed.try_emplace(p.speed, zero_vector(graph(), turned.parent)).first->second.c[axis] = p.v.c[axis];
     std::vector<PartialVelocity> out;

@@ -198,7 +198,7 @@ DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
 }
 
 std::optional<std::vector<std::vector<NodeId>>> MotionLowering::bends(const DependentLevel& level,
-                                                                                  std::span<const double> scales) const {
+                                                                      std::span<const double> scales) const {
     const std::size_t n = level.rows.size();
     const auto constant = [&](std::span<const NodeId> values) {
         const std::vector<SymbolId> present = symbols_in(g_, values);
@@ -222,8 +222,8 @@ NodeId MotionLowering::dot_product(std::span<const NodeId> a, std::span<const No
 }
 
 // The slopes of the rows at the guess give Newton's step p, which solves the affine rows of the block, and the line n along which
-// they stay solved while the quadratic row rises by one. On the line that row is  p'Hp/2 + (1 + p'Hn) s + n'Hn s^2/2, of which the
-// root next to p is taken. Here p and n are times the determinant D, so that nothing waits for 1/D but the result.
+// they stay solved while the quadratic row rises by one. On the line that row is  p'Hp/2 + (1 + p'Hn) s + n'Hn s^2/2, of which
+// the root next to p is taken. Here p and n are times the determinant D, so that nothing waits for 1/D but the result.
 void MotionLowering::follow_line(const DependentColumns::Block& block, const std::vector<NodeId>& step,
                                  const std::vector<NodeId>& line, const std::vector<NodeId>& bend, std::vector<NodeId>& steps,
                                  std::vector<NodeId>& slopes) const {
@@ -238,8 +238,7 @@ void MotionLowering::follow_line(const DependentColumns::Block& block, const std
     const NodeId slope = g_.add(g_.mul(block.determinant, block.determinant), dot_product(line, along_step));
     const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(dot_product(line, along_line), rest));
     const NodeId way = g_.div(rest, g_.add(slope, g_.make(Op::Sqrt, discriminant)));
-    for (const std::size_t k : block.unknowns)
-        steps[k] = g_.mul(g_.sub(step[k], g_.mul(way, line[k])), block.reciprocal);
+    for (const std::size_t k : block.unknowns) steps[k] = g_.mul(g_.sub(step[k], g_.mul(way, line[k])), block.reciprocal);
     const NodeId square = g_.mul(block.reciprocal, block.reciprocal);
     slopes.insert(slopes.end(), {g_.mul(slope, square), g_.mul(g_.mul(discriminant, square), square)});
 }
@@ -373,8 +372,8 @@ void MotionLowering::put_in(ProgramSpec& spec, const Substitution& state) const 
             for (SparseEntry& e : matrix->entries) places.push_back(&e.value);
         for (std::vector<NodeId>* nodes : {&solve.f, &solve.b, &solve.law, &solve.s}) add(*nodes);
         ClosedForm<NodeId>& closed = solve.closed;
-        for (std::vector<NodeId>* nodes : {&closed.x, &closed.lambda, &closed.mass_pivots, &closed.mass_diagonal,
-                                           &closed.row_pivots, &closed.row_diagonal})
+        for (std::vector<NodeId>* nodes :
+             {&closed.x, &closed.lambda, &closed.mass_pivots, &closed.mass_diagonal, &closed.row_pivots, &closed.row_diagonal})
             add(*nodes);
     }
     for (OutputGroup& group : spec.outputs) add(group.values);

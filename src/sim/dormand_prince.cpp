@@ -22,7 +22,7 @@ struct Estimates {
     }};
 };
 
-std::array<const double*, 7> with_end(const std::array<const double*, 6>& k, const std::vector<double>& end_rate) {
+std::array<const double*, 7> with_end(const std::array<const double*, 6>& k, const Entries& end_rate) {
     return {k[0], k[1], k[2], k[3], k[4], k[5], end_rate.data()};
 }
 

@@ -17,10 +17,20 @@ constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller er
 }  // namespace
 
 ExplicitRungeKutta::ExplicitRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control)
-    : system_(system), controlled_(system.controlled()), options_(options), control_(control), atol_(controlled_, options.atol) {
-    for (std::vector<double>* v :
-         {&x_, &x_previous_, &trial_, &rate_, &rate_previous_, &rate_trial_, &reached_, &reached_rate_, &last_stage_})
-        v->resize(system.size());
+    : x_(system.size()),
+      x_previous_(system.size()),
+      trial_(system.size()),
+      rate_(system.size()),
+      rate_previous_(system.size()),
+      rate_trial_(system.size()),
+      last_stage_(system.size()),
+      system_(system),
+      controlled_(system.controlled()),
+      options_(options),
+      control_(control),
+      atol_(controlled_, options.atol),
+      reached_(system.size()),
+      reached_rate_(system.size()) {
     if (!options.atol_by_entry.empty()) {
         if (options.atol_by_entry.size() != controlled_)
             throw Error("as many absolute tolerances as controlled entries of the state");
@@ -31,7 +41,7 @@ ExplicitRungeKutta::ExplicitRungeKutta(FirstOrderSystem& system, const Integrato
     if (counted > 0) share_ = 1 / static_cast<double>(counted);
 }
 
-bool ExplicitRungeKutta::evaluate(double t, const std::vector<double>& x, std::vector<double>& xd) {
+bool ExplicitRungeKutta::evaluate(double t, std::span<const double> x, std::span<double> xd) {
     ++statistics_.evaluations;
     rate_status_ = system_.rate(t, x, xd);
     return rate_status_ == RateStatus::ok;
@@ -53,7 +63,7 @@ StepStatus ExplicitRungeKutta::start(double t, std::span<const double> x, double
     return StepStatus::ok;
 }
 
-double ExplicitRungeKutta::weighted_norm(const std::vector<double>& v) const {
+double ExplicitRungeKutta::weighted_norm(std::span<const double> v) const {
     double sum = 0;
     for (std::size_t i = 0; i < controlled_; ++i) {
         const double e = v[i] / (atol_[i] + options_.rtol * std::abs(x_[i]));
@@ -153,10 +163,10 @@ StepStatus ExplicitRungeKutta::step() {
             next = direction_ * options_.fixed_step;
         }
         h_ = next;
-        std::swap(x_previous_, x_);
-        std::swap(x_, trial_);
-        std::swap(rate_previous_, rate_);
-        std::swap(rate_, rate_trial_);
+        x_previous_.exchange(x_);
+        x_.exchange(trial_);
+        rate_previous_.exchange(rate_);
+        rate_.exchange(rate_trial_);
         t_previous_ = t_;
         t_ = t_new;
         h_done_ = h;
@@ -211,8 +221,8 @@ void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
 }
 
 bool ExplicitRungeKutta::retreat() {
-    std::swap(x_, x_previous_);
-    std::swap(rate_, rate_previous_);
+    x_.exchange(x_previous_);
+    rate_.exchange(rate_previous_);
     t_ = t_previous_;
     multiple_ = multiple_before_;
     h_ = h_done_ / 4;
@@ -226,8 +236,13 @@ bool ExplicitRungeKutta::retreat() {
 bool ExplicitRungeKutta::checkpoint(Checkpoint& c) {
     c("integrator.t_start", t_start_);
     c("integrator.t", t_);
-    c("integrator.x", x_);
-    c("integrator.rate", rate_);  // not always that of x, which may have been put right at round-off since
+    const auto entries = [&](std::string_view name, Entries& kept) {
+        std::vector<double> values(kept.begin(), kept.end());
+        c(name, values);
+        std::copy_n(values.begin(), std::min(values.size(), kept.size()), kept.begin());
+    };
+    entries("integrator.x", x_);
+    entries("integrator.rate", rate_);  // not always that of x, which may have been put right at round-off since
     c("integrator.step", h_);
     c("integrator.log_error", previous_log_error_);
     c("integrator.multiple", multiple_);

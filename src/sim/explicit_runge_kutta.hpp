@@ -14,6 +14,8 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,6 +23,29 @@
 #include "sim/integrator.hpp"
 
 namespace appell {
+
+// Entries of a state, which are exchanged with others of the same size by their addresses: a step does that several times.
+class Entries {
+public:
+    explicit Entries(std::size_t size) : data_(std::make_unique<double[]>(size)), size_(size) {}
+    void exchange(Entries& other) noexcept { data_.swap(other.data_); }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] double* data() { return data_.get(); }
+    [[nodiscard]] const double* data() const { return data_.get(); }
+    [[nodiscard]] double* begin() { return data(); }
+    [[nodiscard]] double* end() { return data() + size_; }
+    [[nodiscard]] const double* begin() const { return data(); }
+    [[nodiscard]] const double* end() const { return data() + size_; }
+    [[nodiscard]] double& operator[](std::size_t i) { return data_[i]; }
+    [[nodiscard]] double operator[](std::size_t i) const { return data_[i]; }
+    operator std::span<const double>() const { return {data(), size_}; }
+    operator std::span<double>() { return {data(), size_}; }
+
+private:
+    std::unique_ptr<double[]> data_;
+    std::size_t size_;
+};
 
 class ExplicitRungeKutta : public Integrator {
 public:
@@ -60,7 +85,7 @@ protected:
     // the rate at last_stage_, of the step just tried
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
 
-    [[nodiscard]] bool evaluate(double t, const std::vector<double>& x, std::vector<double>& xd);
+    [[nodiscard]] bool evaluate(double t, std::span<const double> x, std::span<double> xd);
     // mean of the squares of an error in weights, over the entries that count; `size` is that of controlled()
     template <class Error>
     [[nodiscard]] double mean_square(const Error& error) const {
@@ -86,13 +111,13 @@ protected:
     }
     [[nodiscard]] std::size_t controlled() const { return controlled_; }
     [[nodiscard]] double h_done() const { return h_done_; }
-    [[nodiscard]] const std::vector<double>& end() const { return replaced_ ? reached_ : x_; }
-    [[nodiscard]] const std::vector<double>& end_rate() const { return replaced_ ? reached_rate_ : rate_; }
+    [[nodiscard]] const Entries& end() const { return replaced_ ? reached_ : x_; }
+    [[nodiscard]] const Entries& end_rate() const { return replaced_ ? reached_rate_ : rate_; }
 
     double t_ = 0, t_previous_ = 0;
-    std::vector<double> x_, x_previous_, trial_;
-    std::vector<double> rate_, rate_previous_, rate_trial_;
-    std::vector<double> last_stage_;  // its state, at the end of the step like trial_
+    Entries x_, x_previous_, trial_;
+    Entries rate_, rate_previous_, rate_trial_;
+    Entries last_stage_;  // its state, at the end of the step like trial_
 
 private:
     static double largest(double a, double b) {
@@ -100,7 +125,7 @@ private:
         b = b < 0 ? -b : b;
         return a < b ? b : a;
     }
-    [[nodiscard]] double weighted_norm(const std::vector<double>& v) const;
+    [[nodiscard]] double weighted_norm(std::span<const double> v) const;
     [[nodiscard]] double first_step();
     [[nodiscard]] double least_step() const;
     [[nodiscard]] bool fixed() const { return options_.fixed_step > 0; }
@@ -126,11 +151,11 @@ private:
     bool rejected_ = false;                        // the last trial was rejected: the step must not grow at once
     bool dense_ready_ = false;                     // the continuous extension belongs to the last step
     bool replaced_ = false;                        // x_ is not what the last step reached; reached_ is
-    std::vector<double> reached_, reached_rate_;
+    Entries reached_, reached_rate_;
 };
 
-// Row I of a tableau times the step, which is done once for all entries: what a stage adds to the state is then one sum behind the
-// last of its rates.
+// Row I of a tableau times the step, which is done once for all entries: what a stage adds to the state is then one sum behind
+// the last of its rates.
 template <class Rows, std::size_t I>
 [[nodiscard]] inline auto scaled_row(double h) {
     auto out = Rows::rows[I];
@@ -197,7 +222,7 @@ protected:
     [[nodiscard]] const std::vector<double>& last_stage_rate() const override { return k_.back(); }
 
     // of all stages, the first of which is the rate at the start
-    [[nodiscard]] Rates rates(const std::vector<double>& first) const {
+    [[nodiscard]] Rates rates(const Entries& first) const {
         Rates out{first.data()};
         for (std::size_t j = 1; j < k_stages; ++j) out[j] = k_[j - 1].data();
         return out;
@@ -216,7 +241,7 @@ private:
         move<I>(k, h, size);
         if constexpr (I + 2 == k_stages) {
             static_assert(Tableau::nodes[I] == 1);
-            std::swap(trial_, last_stage_);
+            trial_.exchange(last_stage_);
             return evaluate(t_new, last_stage_, k_[I]);
         }
         return evaluate(Tableau::nodes[I] == 1 ? t_new : t_ + h * Tableau::nodes[I], trial_, k_[I]);

@@ -51,7 +51,8 @@ struct WrittenRate {
     struct Level {
         std::vector<std::size_t> entries;  // of x, by direction
         std::vector<double> scales;        // an entry's change along its direction
-        // None without rows. One is exact for rows that are affine, or of which one in a block is quadratic; others take several of Newton's.
+        // None without rows. One is exact for rows that are affine, or of which one in a block is quadratic; others take several
+        // of Newton's.
         std::size_t corrections = 0;
         std::size_t blocks = 0;
     };

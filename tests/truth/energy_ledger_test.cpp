@@ -262,11 +262,12 @@ TEST(EnergyLedger, BookkeepingDoesNotTouchTheMotion) {
             options.every = 0.05;
             const auto rows = [&](const LoweredMotion& lowered) {
                 std::vector<double> out;
-                const SimulateSummary s = simulate(lowered.motion, lowered.x0, options, [&](double t, std::span<const double> row) {
-                    out.push_back(t);
-                    for (std::size_t i = 0; i < row.size(); ++i)
-                        if (i < lowered.layout.works || i >= lowered.layout.outputs) out.push_back(row[i]);
-                });
+                const SimulateSummary s =
+                    simulate(lowered.motion, lowered.x0, options, [&](double t, std::span<const double> row) {
+                        out.push_back(t);
+                        for (std::size_t i = 0; i < row.size(); ++i)
+                            if (i < lowered.layout.works || i >= lowered.layout.outputs) out.push_back(row[i]);
+                    });
                 out.push_back(static_cast<double>(s.steps));
                 out.push_back(static_cast<double>(s.evaluations));
                 return out;
