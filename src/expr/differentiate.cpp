@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "expr/places.hpp"
+
 namespace appell {
 
 NodeId partial_by_operand(Graph& g, NodeId id, int which) {
@@ -86,10 +88,11 @@ public:
     template <class Found>
     void row(NodeId root, Found found) {
         const std::vector<NodeId> order = sweep_.collect(g_, std::span(&root, 1));
+        places_.assign(order);
         adjoint_.assign(order.size(), NodeId{});
         const NodeId zero = g_.constant(0);
         const auto slot = [&](NodeId id) -> NodeId& {
-            return adjoint_[static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), id) - order.begin())];
+            return adjoint_[places_[id]];
         };
         const auto push = [&](NodeId operand, NodeId contribution) {
             if (contribution == zero) return;
@@ -119,6 +122,7 @@ public:
 private:
     Graph& g_;
     Sweep sweep_;
+    Places places_;
     std::vector<NodeId> adjoint_;
 };
 

@@ -1,7 +1,7 @@
 #include "expr/substitute.hpp"
 
-#include <algorithm>
 
+#include "expr/places.hpp"
 #include "expr/sweep.hpp"
 
 namespace appell {
@@ -38,9 +38,9 @@ std::vector<NodeId> substitute(Graph& graph, std::span<const NodeId> roots, cons
     Sweep sweep;
     const std::vector<NodeId>& order = sweep.collect(graph, roots);
     std::vector<NodeId> images(order.size());
-    const auto image = [&](NodeId id) {
-        return images[static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), id) - order.begin())];
-    };
+    Places places;
+    places.assign(order);
+    const auto image = [&](NodeId id) { return images[places[id]]; };
     for (std::size_t i = 0; i < order.size(); ++i) {
         const NodeId id = order[i];
         NodeId result = id;
