@@ -53,7 +53,7 @@ LinearSplit split_linear(Graph& g, std::span<const NodeId> roots, std::span<cons
 
     const NodeId zero = g.constant(0), one = g.constant(1);
     Sweep sweep;
-    const std::vector<NodeId> order = sweep.collect(g, roots);
+    const std::vector<NodeId>& order = sweep.collect(g, roots);
     std::vector<Form> forms(order.size());
     std::vector<NodeId> bad(order.size());  // the first term below where linearity failed
     Places places;
