@@ -52,8 +52,14 @@ bool piecewise(const Graph& g, NodeId phi) {
 class Ledger {
 public:
     Ledger(const ConstrainedDynamics& d, Quantities& quantities)
-        : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), quantities_(quantities), at_rest_(g_, no_speeds(m_, g_)),
-          offset_(kin_.speed_offsets()), guides_({g_.constant(0)}) {}
+        : d_(d),
+          m_(*d.model),
+          g_(d.graph()),
+          kin_(*d.kinematics),
+          quantities_(quantities),
+          at_rest_(g_, no_speeds(m_, g_)),
+          offset_(kin_.speed_offsets()),
+          guides_({g_.constant(0)}) {}
 
     std::vector<LedgerEntry> run() {
         masses();

@@ -105,9 +105,7 @@ public:
         places_.assign(order);
         adjoint_.assign(order.size(), NodeId{});
         const NodeId zero = g_.constant(0);
-        const auto slot = [&](NodeId id) -> NodeId& {
-            return adjoint_[places_[id]];
-        };
+        const auto slot = [&](NodeId id) -> NodeId& { return adjoint_[places_[id]]; };
         const auto push = [&](NodeId operand, NodeId contribution) {
             if (contribution == zero) return;
             NodeId& a = slot(operand);

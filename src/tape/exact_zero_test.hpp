@@ -1,5 +1,5 @@
-// Is an expression zero for all values of its symbols? Answered in integers modulo a prime, without rounding, for expressions that
-// are rational in their symbols and in sines and cosines. Decision 036 says why the answers can be trusted.
+// Is an expression zero for all values of its symbols? Answered in integers modulo a prime, without rounding, for expressions
+// that are rational in their symbols and in sines and cosines. Decision 036 says why the answers can be trusted.
 #pragma once
 
 #include <cstdint>

@@ -93,8 +93,7 @@ TEST_F(ExactZeroTest, DerivativesForwardAndBackwardAgree) {
         const SparseMatrix backward = jacobian(g, std::span(&root, 1), variables, DerivativeMode::reverse);
         for (std::size_t k = 0; k < variables.size(); ++k) {
             const NodeId f = forward.find(0, k), b = backward.find(0, k);
-            const Expr difference =
-                Expr{&g, f.valid() ? f : g.constant(0)} - Expr{&g, b.valid() ? b : g.constant(0)};
+            const Expr difference = Expr{&g, f.valid() ? f : g.constant(0)} - Expr{&g, b.valid() ? b : g.constant(0)};
             EXPECT_EQ(verdict(difference), ZeroVerdict::zero);
             EXPECT_EQ(verdict(difference + x), ZeroVerdict::not_zero);
         }
