@@ -171,7 +171,6 @@ std::vector<NodeId> coordinates_of_points(Kinematics& kin) {
 }  // namespace
 
 std::optional<Start> find_start(const ConstrainedDynamics& d, const Model& numbers, double from, Diagnostics& diagnostics) {
-    const Model& m = *d.model;
     Kinematics& kin = *d.kinematics;
     StartValues start = start_values(d, numbers, from, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
