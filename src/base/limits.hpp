@@ -15,7 +15,8 @@ struct Limits {
     std::size_t nodes = 200'000'000;       // of the expression graph
     std::size_t diagnostics = 100;         // shown for one file; the rest is counted
     std::size_t output_rows = 20'000'000;  // rows of a trajectory
-    // of constraint rows, from the first to the last speed that a row reaches (RowColumns); 64 times as many where most are zero
+    // of constraint rows that a pivoted solve works on, from the first to the last speed that a row reaches (RowColumns); 64
+    // times as many where most are zero. Sparse eliminations and trees are not bound by it.
     std::size_t solve_entries = 50'000;
     std::size_t steps = 100'000'000;  // of the integrator
 };

@@ -10,7 +10,7 @@
 #include "dynam/central_inertia.hpp"
 #include "dynam/constraint_forces.hpp"
 #include "expr/differentiate.hpp"
-#include "expr/substitute.hpp"
+#include "expr/memoized_substitution.hpp"
 #include "expr/sweep.hpp"
 #include "tape/zero_test.hpp"
 
@@ -52,10 +52,14 @@ bool piecewise(const Graph& g, NodeId phi) {
 class Ledger {
 public:
     Ledger(const ConstrainedDynamics& d, Quantities& quantities)
-        : d_(d), m_(*d.model), g_(d.graph()), kin_(*d.kinematics), quantities_(quantities), guides_({g_.constant(0)}) {
-        for (const Speed& s : m_.speeds) at_rest_.set(s.u, g_.constant(0));
-        offset_ = kin_.speed_offsets();
-    }
+        : d_(d),
+          m_(*d.model),
+          g_(d.graph()),
+          kin_(*d.kinematics),
+          quantities_(quantities),
+          at_rest_(g_, no_speeds(m_, g_)),
+          offset_(kin_.speed_offsets()),
+          guides_({g_.constant(0)}) {}
 
     std::vector<LedgerEntry> run() {
         masses();
@@ -74,15 +78,25 @@ public:
     }
 
 private:
+    static Substitution no_speeds(const Model& m, Graph& g) {
+        Substitution out;
+        for (const Speed& s : m.speeds) out.set(s.u, g.constant(0));
+        return out;
+    }
+
     // ---- velocities: all of them, and the part that is there when all speeds are zero
 
     Vec3 time_part(Vec3 v) {
-        for (NodeId& c : v.c) c = substitute(g_, c, at_rest_);
+        for (NodeId& c : v.c) c = at_rest_(c);
         return v;
     }
-    // F.v, for the entry; F.v_t is taken from the guides
-    NodeId power(const MixedVector& force, const Vec3& velocity) {
+    // F.v_t is taken from the guides
+    void take_from_guides(const MixedVector& force, const Vec3& velocity) {
         if (const Vec3 v_t = time_part(velocity); !is_zero(g_, v_t)) guides_.push_back(g_.neg(kin_.frames().dot(force, {{v_t}})));
+    }
+    // F.v, for the entry
+    NodeId power(const MixedVector& force, const Vec3& velocity) {
+        take_from_guides(force, velocity);
         return kin_.frames().dot(force, {{velocity}});
     }
     NodeId generalized_power(std::size_t speed, NodeId force) {
@@ -168,11 +182,15 @@ private:
         const MixedVector gravity = kin_.resolve_vector(load.acceleration);
         std::vector<NodeId> terms;
         const auto weight = [&](PointId point, NodeId mass) {
-            terms.push_back(power(appell::scale(g_, kin_.resolve(mass), gravity), kin_.velocity(point)));
+            const MixedVector force = appell::scale(g_, kin_.resolve(mass), gravity);
+            if (d_.gravity_has_potential)
+                take_from_guides(force, kin_.velocity(point));
+            else
+                terms.push_back(power(force, kin_.velocity(point)));
         };
         for (const Particle& particle : m_.particles) weight(particle.point, particle.mass);
         for (const Body& body : m_.bodies) weight(body.center, body.mass);
-        return d_.gravity_has_potential ? g_.constant(0) : g_.sum(terms);
+        return g_.sum(terms);
     }
 
     // V = k s^2/2 with s = |line| - l changes by k' s^2/2 - k s l' beside the work of the force
@@ -271,7 +289,7 @@ private:
     Graph& g_;
     Kinematics& kin_;
     Quantities& quantities_;
-    Substitution at_rest_;
+    MemoizedSubstitution at_rest_;
     std::vector<NodeId> offset_;  // Z
     std::vector<NodeId> guides_;  // terms of sum (m a - F - R).v_t
     std::vector<LedgerEntry> entries_;

@@ -2,7 +2,23 @@
 
 #include <algorithm>
 
+#include "expr/places.hpp"
+
 namespace appell {
+
+namespace {
+
+// a constant that is made where a derivative has it
+struct Number {
+    Graph& graph;
+    double value;
+
+    operator Expr() const { return constant(graph, value); }
+};
+
+NodeId id_of(Expr e) { return e.id; }
+
+}  // namespace
 
 NodeId partial_by_operand(Graph& g, NodeId id, int which) {
     const Node node = g.node(id);
@@ -12,18 +28,19 @@ NodeId partial_by_operand(Graph& g, NodeId id, int which) {
         return g.mul(g.constant(n), g.pow(base, n - 1));
     }
     const auto expr = [&](std::uint32_t n) { return Expr{&g, NodeId(n)}; };
-    const Expr r{&g, id}, zero = constant(g, 0), one = constant(g, 1);
+    const Number zero{g, 0}, one{g, 1};
+    const Expr r{&g, id};
     const Expr x = expr(node.a), y = expr(node.b), z = expr(node.c);
-    (void)x, (void)y, (void)z, (void)r;
+    (void)x, (void)y, (void)z, (void)r, (void)zero, (void)one;
     switch (node.op) {
 #define APPELL_LEAF(Name)
 #define APPELL_STRUCTURE(Name, arity)
 #define APPELL_VECTOR(Name, arity)
 #define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
     case Op::Name:                                      \
-        if (which == 0) return (dx).id;                 \
-        if (which == 1) return (dy).id;                 \
-        return (dz).id;
+        if (which == 0) return id_of(dx);               \
+        if (which == 1) return id_of(dy);               \
+        return id_of(dz);
 #include "expr/ops.def"
 #undef APPELL_LEAF
 #undef APPELL_STRUCTURE
@@ -38,8 +55,7 @@ namespace {
 
 // Derivative of one node from the derivatives of its operands. The lookup gives an operand's derivative.
 template <class Lookup>
-NodeId forward_rule(Graph& g, NodeId id, Lookup derivative_of) {
-    const NodeId zero = g.constant(0);
+NodeId forward_rule(Graph& g, NodeId id, NodeId zero, Lookup derivative_of) {
     const Op op = g.op(id);
     switch (op) {
         case Op::Constant:
@@ -85,12 +101,11 @@ public:
     // calls found(symbol, derivative) for each symbol with a derivative that is not zero
     template <class Found>
     void row(NodeId root, Found found) {
-        const std::vector<NodeId> order = sweep_.collect(g_, std::span(&root, 1));
+        const std::vector<NodeId>& order = sweep_.collect(g_, std::span(&root, 1));
+        places_.assign(order);
         adjoint_.assign(order.size(), NodeId{});
         const NodeId zero = g_.constant(0);
-        const auto slot = [&](NodeId id) -> NodeId& {
-            return adjoint_[static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), id) - order.begin())];
-        };
+        const auto slot = [&](NodeId id) -> NodeId& { return adjoint_[places_[id]]; };
         const auto push = [&](NodeId operand, NodeId contribution) {
             if (contribution == zero) return;
             NodeId& a = slot(operand);
@@ -119,6 +134,7 @@ public:
 private:
     Graph& g_;
     Sweep sweep_;
+    Places places_;
     std::vector<NodeId> adjoint_;
 };
 
@@ -133,8 +149,7 @@ void TimeDerivative::set_rate(SymbolId symbol, NodeId rate) {
 NodeId TimeDerivative::operator()(NodeId expression) {
     const auto known = [&](NodeId id) { return id.index() < memo_.size() && memo_[id.index()].valid(); };
     if (known(expression)) return memo_[expression.index()];
-    // collect first: the pass itself adds nodes
-    const std::vector<NodeId> order = sweep_.collect(graph_, std::span(&expression, 1), known);
+    const std::vector<NodeId>& order = sweep_.collect(graph_, std::span(&expression, 1), known);
     const NodeId zero = graph_.constant(0);
     memo_.resize(std::max(memo_.size(), graph_.size()));
     for (const NodeId id : order) {
@@ -142,7 +157,7 @@ NodeId TimeDerivative::operator()(NodeId expression) {
             const std::size_t symbol = graph_.symbol_of(id).index();
             memo_[id.index()] = symbol < rates_.size() && rates_[symbol].valid() ? rates_[symbol] : zero;
         } else {
-            memo_[id.index()] = forward_rule(graph_, id, [&](NodeId operand) { return memo_[operand.index()]; });
+            memo_[id.index()] = forward_rule(graph_, id, zero, [&](NodeId operand) { return memo_[operand.index()]; });
         }
     }
     return memo_[expression.index()];

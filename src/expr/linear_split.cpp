@@ -1,8 +1,8 @@
 #include "expr/linear_split.hpp"
 
-#include <algorithm>
 #include <utility>
 
+#include "expr/places.hpp"
 #include "expr/sweep.hpp"
 
 namespace appell {
@@ -53,12 +53,12 @@ LinearSplit split_linear(Graph& g, std::span<const NodeId> roots, std::span<cons
 
     const NodeId zero = g.constant(0), one = g.constant(1);
     Sweep sweep;
-    const std::vector<NodeId> order = sweep.collect(g, roots);
+    const std::vector<NodeId>& order = sweep.collect(g, roots);
     std::vector<Form> forms(order.size());
     std::vector<NodeId> bad(order.size());  // the first term below where linearity failed
-    const auto at = [&](NodeId id) {
-        return static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), id) - order.begin());
-    };
+    Places places;
+    places.assign(order);
+    const auto at = [&](NodeId id) { return places[id]; };
 
     for (std::size_t i = 0; i < order.size(); ++i) {
         const NodeId id = order[i];

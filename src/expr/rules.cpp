@@ -34,6 +34,7 @@ constexpr double k_tiny = 0x1p-900;
 NodeId fold_add(Graph& g, const Operands& o) {
     const auto x = g.constant_value(o.x), y = g.constant_value(o.y);
     if (!x || !y) return k_no;
+    if (*x == 0 || *y == 0) return *x == 0 ? o.y : o.x;
     const double s = *x + *y, part = s - *x;
     const double rounding = (*x - (s - part)) + (*y - part);  // two-sum
     return std::isfinite(s) && rounding == 0 ? g.constant(s) : k_no;
@@ -42,7 +43,7 @@ NodeId fold_mul(Graph& g, const Operands& o) {
     const auto x = g.constant_value(o.x), y = g.constant_value(o.y);
     if (!x || !y) return k_no;
     const double p = *x * *y;
-    if (*x == 0 || *y == 0) return std::isfinite(p) ? g.constant(0) : k_no;
+    if (*x == 0 || *y == 0) return !std::isfinite(p) ? k_no : *x == 0 ? o.x : o.y;
     return std::isfinite(p) && std::abs(p) > k_tiny && std::fma(*x, *y, -p) == 0 ? g.constant(p) : k_no;
 }
 NodeId fold_div(Graph& g, const Operands& o) {
@@ -152,7 +153,7 @@ constexpr auto k_rules = std::to_array<Rule>({
         return angle.valid() ? g.pow(g.make(which == Op::Sin ? Op::Cos : Op::Sin, angle), 2) : k_no; }},
     // --- products
     {Op::Mul, "c1 c2, exact", fold_mul},
-    {Op::Mul, "0 x = 0", [](Graph& g, const Operands& o) { return is(g, o.x, 0.0) || is(g, o.y, 0.0) ? g.constant(0) : k_no; }},
+    {Op::Mul, "0 x = 0", [](Graph& g, const Operands& o) { return is(g, o.x, 0.0) ? o.x : is(g, o.y, 0.0) ? o.y : k_no; }},
     {Op::Mul, "1 x = x", [](Graph& g, const Operands& o) { return is(g, o.x, 1.0) ? o.y : is(g, o.y, 1.0) ? o.x : k_no; }},
     {Op::Mul, "(-1) x = -x", [](Graph& g, const Operands& o) {
         return is(g, o.x, -1.0) ? g.neg(o.y) : is(g, o.y, -1.0) ? g.neg(o.x) : k_no; }},

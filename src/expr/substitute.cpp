@@ -1,7 +1,7 @@
 #include "expr/substitute.hpp"
 
-#include <algorithm>
-
+#include "expr/memoized_substitution.hpp"
+#include "expr/places.hpp"
 #include "expr/sweep.hpp"
 
 namespace appell {
@@ -34,30 +34,39 @@ NodeId rebuild(Graph& graph, NodeId id, NodeId x, NodeId y, NodeId z) {
     }
 }
 
+namespace {
+
+// a node's image from those of its operands
+template <class Image>
+NodeId image_of(Graph& graph, NodeId id, const Substitution& substitution, Image image) {
+    if (graph.op(id) == Op::Symbol) {
+        const NodeId found = substitution.find(graph.symbol_of(id));
+        return found.valid() ? found : id;
+    }
+    if (graph.op(id) == Op::VSymbol) {
+        const NodeId found = substitution.find(graph.vector_symbol_of(id));
+        return found.valid() ? found : id;
+    }
+    const int arity = graph.arity(id);
+    if (arity == 0) return id;
+    const NodeId x = image(graph.operand(id, 0));
+    const NodeId y = arity > 1 ? image(graph.operand(id, 1)) : NodeId{};
+    const NodeId z = arity > 2 ? image(graph.operand(id, 2)) : NodeId{};
+    const bool same =
+        x == graph.operand(id, 0) && (arity < 2 || y == graph.operand(id, 1)) && (arity < 3 || z == graph.operand(id, 2));
+    return same ? id : rebuild(graph, id, x, y, z);
+}
+
+}  // namespace
+
 std::vector<NodeId> substitute(Graph& graph, std::span<const NodeId> roots, const Substitution& substitution) {
     Sweep sweep;
     const std::vector<NodeId>& order = sweep.collect(graph, roots);
     std::vector<NodeId> images(order.size());
-    const auto image = [&](NodeId id) {
-        return images[static_cast<std::size_t>(std::lower_bound(order.begin(), order.end(), id) - order.begin())];
-    };
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const NodeId id = order[i];
-        NodeId result = id;
-        if (graph.op(id) == Op::Symbol) {
-            if (const NodeId found = substitution.find(graph.symbol_of(id)); found.valid()) result = found;
-        } else if (graph.op(id) == Op::VSymbol) {
-            if (const NodeId found = substitution.find(graph.vector_symbol_of(id)); found.valid()) result = found;
-        } else if (const int arity = graph.arity(id); arity > 0) {
-            const NodeId x = image(graph.operand(id, 0));
-            const NodeId y = arity > 1 ? image(graph.operand(id, 1)) : NodeId{};
-            const NodeId z = arity > 2 ? image(graph.operand(id, 2)) : NodeId{};
-            const bool same =
-                x == graph.operand(id, 0) && (arity < 2 || y == graph.operand(id, 1)) && (arity < 3 || z == graph.operand(id, 2));
-            if (!same) result = rebuild(graph, id, x, y, z);
-        }
-        images[i] = result;
-    }
+    Places places;
+    places.assign(order);
+    const auto image = [&](NodeId id) { return images[places[id]]; };
+    for (std::size_t i = 0; i < order.size(); ++i) images[i] = image_of(graph, order[i], substitution, image);
     std::vector<NodeId> out;
     out.reserve(roots.size());
     for (const NodeId root : roots) out.push_back(image(root));
@@ -66,6 +75,16 @@ std::vector<NodeId> substitute(Graph& graph, std::span<const NodeId> roots, cons
 
 NodeId substitute(Graph& graph, NodeId root, const Substitution& substitution) {
     return substitute(graph, std::span(&root, 1), substitution).front();
+}
+
+NodeId MemoizedSubstitution::operator()(NodeId expression) {
+    const auto known = [&](NodeId id) { return id.index() < images_.size() && images_[id.index()].valid(); };
+    if (known(expression)) return images_[expression.index()];
+    const std::vector<NodeId>& order = sweep_.collect(graph_, std::span(&expression, 1), known);
+    if (images_.size() <= expression.index()) images_.resize(graph_.size());
+    for (const NodeId id : order)
+        images_[id.index()] = image_of(graph_, id, substitution_, [&](NodeId operand) { return images_[operand.index()]; });
+    return images_[expression.index()];
 }
 
 }  // namespace appell

@@ -7,16 +7,20 @@ namespace appell {
 namespace {
 
 constexpr std::size_t k_first_table = 64;
-// stamps for all nodes are worth their cost where one node in so many is visited
+// stamps for all nodes are worth their cost where one node in so many is visited, or where there are not many
 constexpr std::size_t k_good_part = 16;
+constexpr std::size_t k_small_graph = 4096;
+constexpr std::size_t k_first_room = 64;
 
 }  // namespace
 
 void Sweep::begin(const Graph& graph) {
     graph_size_ = graph.size();
-    if (!stamp_.empty()) stamp_.resize(graph_size_, 0);
+    if (!stamp_.empty() || graph_size_ <= k_small_graph) stamp_.resize(graph_size_, 0);
     order_.clear();
     stack_.clear();
+    order_.reserve(k_first_room);
+    stack_.reserve(k_first_room);
     few_count_ = 0;
     if (++epoch_ == 0) {
         std::fill(stamp_.begin(), stamp_.end(), 0);
@@ -57,6 +61,15 @@ void Sweep::make_room() {
         if (seen.epoch == epoch_) insert(seen.id);
 }
 
-void Sweep::sort() { std::sort(order_.begin(), order_.end()); }
+void Sweep::sort() {
+    if (stamp_.empty() || order_.size() * k_good_part < graph_size_) {
+        std::sort(order_.begin(), order_.end());
+        return;
+    }
+    // the stamps are in order
+    std::size_t next = 0;
+    for (std::size_t i = 0; next < order_.size(); ++i)
+        if (stamp_[i] == epoch_) order_[next++] = NodeId(i);
+}
 
 }  // namespace appell

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -93,6 +94,10 @@ public:
         std::size_t line_begin = 0;
         for (std::size_t i = 0; i < text_.size();) {
             const char c = text_[i];
+            if (c >= ' ' && c <= '~' && i - line_begin <= k_longest_line) {  // most of a text
+                ++i;
+                continue;
+            }
             if (c == '\0') {
                 fail(Code::E0006, i, i + 1, "the file holds a zero byte: it is not a text file");
                 return false;
@@ -133,7 +138,7 @@ public:
                 continue;
             }
             if (c == '#') {
-                while (at < text_.size() && text_[at] != '\n') ++at;
+                at = std::min(text_.find('\n', at), text_.size());
                 continue;
             }
             Token token;

@@ -143,10 +143,34 @@ StartValues start_values(const ConstrainedDynamics& d, const Model& numbers, dou
     return out;
 }
 
+// In the Newtonian frame. A point whose position goes on from that of its base does so here, so that a chain costs what its links
+// cost.
+std::vector<NodeId> coordinates_of_points(Kinematics& kin) {
+    Graph& g = kin.graph();
+    std::vector<Vec3> places;
+    std::vector<NodeId> out;
+    for (std::size_t i = 0; i < kin.model().points.size(); ++i) {
+        const std::vector<Vec3>& parts = kin.position(PointId(i)).parts;
+        Vec3 place = zero_vector(g, Model::newtonian());
+        std::size_t known = 0;
+        if (const PointId base = kin.base(PointId(i)); base.valid()) {
+            const std::vector<Vec3>& before = kin.position(base).parts;
+            if (before.size() <= parts.size() && std::equal(before.begin(), before.end(), parts.begin())) {
+                place = places[base.index()];
+                known = before.size();
+            }
+        }
+        for (std::size_t k = known; k < parts.size(); ++k)
+            place = add(g, place, kin.frames().express(parts[k], Model::newtonian()));
+        out.insert(out.end(), place.c.begin(), place.c.end());
+        places.push_back(place);
+    }
+    return out;
+}
+
 }  // namespace
 
 std::optional<Start> find_start(const ConstrainedDynamics& d, const Model& numbers, double from, Diagnostics& diagnostics) {
-    const Model& m = *d.model;
     Kinematics& kin = *d.kinematics;
     StartValues start = start_values(d, numbers, from, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
@@ -160,13 +184,8 @@ std::optional<Start> find_start(const ConstrainedDynamics& d, const Model& numbe
         return std::nullopt;
     }
     // the model's length: the farthest point at the start; positions are scaled by it
-    std::vector<NodeId> places;
-    for (std::size_t i = 0; i < m.points.size(); ++i) {
-        const Vec3 p = kin.frames().express(kin.position(PointId(i)), Model::newtonian());
-        places.insert(places.end(), p.c.begin(), p.c.end());
-    }
     double length = 0;
-    for (const double c : evaluate<double>(d.graph(), places, out.values))
+    for (const double c : evaluate<double>(d.graph(), coordinates_of_points(kin), out.values))
         length = std::isfinite(c) ? std::max(length, std::abs(c)) : length;
     for (const Parameter& p : numbers.parameters) out.numbers.parameters.push_back(p.value);
     for (const Input& i : numbers.inputs) out.numbers.parameters.push_back(i.value.value_or(0));

@@ -8,6 +8,7 @@
 #include "expr/sweep.hpp"
 #include "tape/dense_rank.hpp"
 #include "tape/evaluate_wide.hpp"
+#include "tape/exact_zero_test.hpp"
 
 namespace appell {
 
@@ -74,12 +75,13 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
         }
     }
     if (open.empty()) return zero;
-    // one point shows that an expression is not zero, mostly the first; only the others are looked at again
-    const auto close = [&](const auto& is_not_zero) {
+    // what is settled is not looked at again; zero is what nothing shows to be something else
+    const auto settle = [&](const auto& verdict_on) {
         std::size_t left = 0;
         for (std::size_t i = 0; i < open.size(); ++i) {
-            if (is_not_zero(i)) {
-                zero[place[i]] = false;
+            const ZeroVerdict verdict = verdict_on(i);
+            if (verdict != ZeroVerdict::open) {
+                zero[place[i]] = verdict == ZeroVerdict::zero;
                 continue;
             }
             open[left] = open[i];
@@ -88,12 +90,16 @@ std::vector<bool> identically_zero(const Graph& graph, std::span<const NodeId> e
         open.resize(left);
         place.resize(left);
     };
+    const auto not_zero_if = [](bool shown) { return shown ? ZeroVerdict::not_zero : ZeroVerdict::open; };
+    const std::vector<ZeroVerdict> exact = exact_zero_test(graph, open);
+    settle([&](std::size_t i) { return exact[i]; });
+    if (open.empty()) return zero;
     const std::vector<bool> plain = plainly_not_zero(graph, open);
-    close([&](std::size_t i) { return plain[i]; });
+    settle([&](std::size_t i) { return not_zero_if(plain[i]); });
     RandomPoints<Digits50> points(graph, open);
     for (int point = 0; point < k_points && !open.empty(); ++point) {
         const std::vector<Digits50> results = points.next(open);
-        close([&](std::size_t i) { return !(abs(results[i]) < k_bar); });  // also when it is not a number
+        settle([&](std::size_t i) { return not_zero_if(!(abs(results[i]) < k_bar)); });  // also when it is not a number
     }
     return zero;
 }

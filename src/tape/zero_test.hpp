@@ -1,5 +1,6 @@
-// Is an expression zero for all values of its symbols? Decided by evaluation at random points with 50 digits, which is right with
-// overwhelming probability for the analytic expressions of mechanics; no symbolic simplification is needed.
+// Is an expression zero for all values of its symbols? Decided by evaluation at random points, without rounding where that
+// decides (exact_zero_test.hpp) and with fifty digits otherwise, which is right with overwhelming probability for the analytic
+// expressions of mechanics; no symbolic simplification is needed.
 #pragma once
 
 #include <span>

@@ -1,0 +1,21 @@
+// Is an expression zero for all values of its symbols? Answered in integers modulo a prime, without rounding, for expressions
+// that are rational in their symbols and in sines and cosines. Decision 036 says why the answers can be trusted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "expr/graph.hpp"
+
+namespace appell {
+
+enum class ZeroVerdict : std::uint8_t {
+    zero,
+    not_zero,
+    open,  // zero, if at all, by what other functions are, or a divisor vanished
+};
+
+[[nodiscard]] std::vector<ZeroVerdict> exact_zero_test(const Graph& graph, std::span<const NodeId> expressions);
+
+}  // namespace appell
