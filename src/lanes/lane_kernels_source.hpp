@@ -338,6 +338,17 @@ LaneMask finite(const Slot* list, std::size_t count, const double* slots) {
     return bits(spoiled == Pack{});
 }
 
+// as TableauRungeKutta moves
+void move(double* out, const double* x, const double* h, const double* rates, const double* coefficients, std::size_t count,
+          std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+        Pack sum{};
+        for (std::size_t j = 0; j < count; ++j)
+            if (coefficients[j] != 0) sum += coefficients[j] * in(rates, j * size + i);
+        in(out, i) = in(x, i) + in(h, 0) * sum;
+    }
+}
+
 }  // namespace
 
 }  // namespace appell
