@@ -240,6 +240,7 @@ void LaneWorkspace::run(std::span<Neighbours::StageRequest* const> lanes) {
     const auto of = [&](std::size_t k) -> const Neighbours::StageRequest& { return *lanes[std::min(k, lanes.size() - 1)]; };
     for (std::size_t k = 0; k < k_lanes; ++k) {
         const Neighbours::StageRequest& lane = of(k);
+        for (std::size_t i = 1; i < program_.stream_begin; ++i) slots_.data()[k_lanes * i + k] = lane.inputs[i];
         for (std::size_t i = program_.stream_end; i < program_.inputs; ++i) slots_.data()[k_lanes * i + k] = lane.inputs[i];
         for (std::size_t i = 0; i < size; ++i) {
             start_.data()[k_lanes * i + k] = lane.stages.x[i];
