@@ -7,30 +7,37 @@ namespace appell {
 
 namespace {
 
-// more than lanes, so that these are full while some wait for other programs; no more than the nearest memory holds the numbers of
+// more than lanes, so that these are full while some wait for other programs; not many more, for the nearest memory is small
 constexpr std::size_t k_hands = k_lanes + k_lanes / 2;
 // fewer are faster one by one
 constexpr std::size_t k_worth_it = 3;
-// Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve with several rows
-// and without a closed form costs more.
-constexpr std::size_t k_least_instructions = 600, k_least_rows = 1;
+// Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve without a closed form
+// costs more from so many entries of its rows on. Stages wait once for all of them.
+constexpr std::size_t k_least_instructions = 600, k_least_entries = 5, k_least_in_stages = 150;
 // after so many evaluations a program that more than a quarter of the lanes must do again alone is given up
 constexpr std::size_t k_trial = 1000;
 
 bool is_worth_it(const Program& program) {
     return program.instructions.size() >= k_least_instructions ||
            std::any_of(program.solves.begin(), program.solves.end(),
-                       [](const SolveBlock& block) { return block.closed.empty() && block.rows >= k_least_rows; });
+                       [](const SolveBlock& block) { return block.closed.empty() && block.rows * block.size >= k_least_entries; });
+}
+
+// its outputs can be the rates of the streamed inputs
+bool takes_stages(const Program& program) {
+    const std::size_t streamed = program.stream_end - program.stream_begin;
+    return streamed > 0 && program.stream_begin > 0 && program.output_slots.size() >= streamed &&
+           program.instructions.size() >= k_least_in_stages;
 }
 
 }  // namespace
 
-Crew::Station::Station(const Program& program)
-    : code(program.native.get()), one_by_one(is_worth_it(program)), lanes(program) {}
+Crew::Station::Station(const Program& program) : code(program.native.get()), one_by_one(is_worth_it(program)), lanes(program) {}
 
 Crew::Crew(const std::vector<const Program*>& programs) {
     for (const Program* const program : programs)
-        if (program->native && LaneWorkspace::possible(*program) && station_of(*program) == nullptr)
+        if (program->native && LaneWorkspace::possible(*program) && (is_worth_it(*program) || takes_stages(*program)) &&
+            station_of(*program) == nullptr)
             stations_.push_back(std::make_unique<Station>(*program));
 }
 
@@ -49,7 +56,7 @@ bool Crew::serves(const Program& program) const {
 
 bool Crew::serves_stages(const Program& program) const {
     const Station* const station = station_of(program);
-    return station != nullptr && !station->given_up();
+    return station != nullptr && takes_stages(program) && !station->given_up();
 }
 
 void Crew::run(std::size_t at_most, const std::function<void()>& work) {

@@ -59,8 +59,8 @@ struct LaneKernels {
     LaneMask (*guards)(const LaneGuard* guards, std::size_t count, const double* slots);
     LaneMask (*finite)(const Slot* list, std::size_t count, const double* slots);
     // out = x + h * (sum of coefficients[j] * rates[j]), `size` numbers; a coefficient that is zero takes no part
-    void (*move)(double* out, const double* x, const double* h, const double* rates, const double* coefficients, std::size_t count,
-                 std::size_t size);
+    void (*move)(double* out, const double* x, const double* h, const double* rates, const double* coefficients,
+                 std::size_t count, std::size_t size);
 };
 
 using LaneFunction = double (*)(double, double, double);

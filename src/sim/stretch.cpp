@@ -203,8 +203,7 @@ bool Stretch::project_start(std::vector<double>& x) {
     std::optional<Projector> start_position, start_velocity;
     if (!motion_.start_position.outputs.empty())
         start_position.emplace(motion_, motion_.start_position, Projector::Part::coordinates);
-    if (!motion_.start_velocity.outputs.empty())
-        start_velocity.emplace(motion_, motion_.start_velocity, Projector::Part::speeds);
+    if (!motion_.start_velocity.outputs.empty()) start_velocity.emplace(motion_, motion_.start_velocity, Projector::Part::speeds);
     Projector& position = start_position ? *start_position : position_;
     Projector& velocity = start_velocity ? *start_velocity : velocity_;
     for (Projector* projector : {&position, &velocity}) {
