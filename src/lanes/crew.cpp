@@ -11,16 +11,17 @@ namespace {
 constexpr std::size_t k_hands = k_lanes + k_lanes / 2;
 // fewer are faster one by one
 constexpr std::size_t k_worth_it = 3;
-// Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve without a closed form
-// costs more from so many entries of its rows on. Stages wait once for all of them.
+// Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve without a closed
+// form costs more from so many entries of its rows on. Stages wait once for all of them.
 constexpr std::size_t k_least_instructions = 600, k_least_entries = 5, k_least_in_stages = 150;
 // after so many evaluations a program that more than a quarter of the lanes must do again alone is given up
 constexpr std::size_t k_trial = 1000;
 
 bool is_worth_it(const Program& program) {
     return program.instructions.size() >= k_least_instructions ||
-           std::any_of(program.solves.begin(), program.solves.end(),
-                       [](const SolveBlock& block) { return block.closed.empty() && block.rows * block.size >= k_least_entries; });
+           std::any_of(program.solves.begin(), program.solves.end(), [](const SolveBlock& block) {
+               return block.closed.empty() && block.rows * block.size >= k_least_entries;
+           });
 }
 
 // its outputs can be the rates of the streamed inputs
