@@ -7,35 +7,57 @@ namespace appell {
 
 namespace {
 
-// more than lanes, so that these are full while some wait for other programs
-constexpr std::size_t k_hands = 3 * k_lanes;
+// more than lanes, so that these are full while some wait for other programs; not many more, for the nearest memory is small
+constexpr std::size_t k_hands = k_lanes + k_lanes / 2;
 // fewer are faster one by one
 constexpr std::size_t k_worth_it = 3;
-// Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve with several rows
-// and without a closed form costs more.
-constexpr std::size_t k_least_instructions = 600, k_least_rows = 2;
+// Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve without a closed
+// form costs more from so many entries of its rows on. Stages wait once for all of them.
+constexpr std::size_t k_least_instructions = 600, k_least_entries = 5, k_least_in_stages = 150;
 // after so many evaluations a program that more than a quarter of the lanes must do again alone is given up
 constexpr std::size_t k_trial = 1000;
 
 bool is_worth_it(const Program& program) {
     return program.instructions.size() >= k_least_instructions ||
-           std::any_of(program.solves.begin(), program.solves.end(),
-                       [](const SolveBlock& block) { return block.closed.empty() && block.rows >= k_least_rows; });
+           std::any_of(program.solves.begin(), program.solves.end(), [](const SolveBlock& block) {
+               return block.closed.empty() && block.rows * block.size >= k_least_entries;
+           });
+}
+
+// its outputs can be the rates of the streamed inputs
+bool takes_stages(const Program& program) {
+    const std::size_t streamed = program.stream_end - program.stream_begin;
+    return streamed > 0 && program.stream_begin > 0 && program.output_slots.size() >= streamed &&
+           program.instructions.size() >= k_least_in_stages;
 }
 
 }  // namespace
 
+Crew::Station::Station(const Program& program) : code(program.native.get()), one_by_one(is_worth_it(program)), lanes(program) {}
+
 Crew::Crew(const std::vector<const Program*>& programs) {
     for (const Program* const program : programs)
-        if (program->native && LaneWorkspace::possible(*program) && is_worth_it(*program) && !serves(*program))
+        if (program->native && LaneWorkspace::possible(*program) && (is_worth_it(*program) || takes_stages(*program)) &&
+            station_of(*program) == nullptr)
             stations_.push_back(std::make_unique<Station>(*program));
 }
 
 Crew::~Crew() = default;
 
+Crew::Station* Crew::station_of(const Program& program) const {
+    for (const std::unique_ptr<Station>& station : stations_)
+        if (station->code == program.native.get()) return station.get();
+    return nullptr;
+}
+
 bool Crew::serves(const Program& program) const {
-    return std::any_of(stations_.begin(), stations_.end(),
-                       [&](const auto& s) { return s->code == program.native.get() && !s->given_up(); });
+    const Station* const station = station_of(program);
+    return station != nullptr && station->one_by_one && !station->given_up();
+}
+
+bool Crew::serves_stages(const Program& program) const {
+    const Station* const station = station_of(program);
+    return station != nullptr && takes_stages(program) && !station->given_up();
 }
 
 void Crew::run(std::size_t at_most, const std::function<void()>& work) {
@@ -57,43 +79,57 @@ void Crew::run(std::size_t at_most, const std::function<void()>& work) {
         }
         now_ = nullptr;
         // most of them: those who wait for something else are joined by others in time
+        const auto most = [](const Station& s) { return std::max(s.waiting.size(), s.waiting_for_stages.size()); };
         const auto busiest = std::max_element(stations_.begin(), stations_.end(),
-                                              [](const auto& a, const auto& b) { return a->waiting.size() < b->waiting.size(); });
-        if ((*busiest)->waiting.empty()) break;
-        serve(**busiest);
+                                              [&](const auto& a, const auto& b) { return most(*a) < most(*b); });
+        Station& station = **busiest;
+        if (most(station) == 0) break;
+        if (station.waiting.size() >= station.waiting_for_stages.size())
+            serve(station, station.waiting, &Hand::request);
+        else
+            serve(station, station.waiting_for_stages, &Hand::stages);
     }
     hands_.clear();
 }
 
 bool Crew::Station::given_up() const { return tried > k_trial && 4 * failed > tried; }
 
-void Crew::serve(Station& station) {
-    std::array<Request*, k_lanes> lanes;
-    const std::size_t count = std::min(station.waiting.size(), k_lanes);
+template <class R>
+void Crew::serve(Station& station, std::vector<Hand*>& queue, R* Hand::*request) {
+    std::array<R*, k_lanes> lanes;
+    const std::size_t count = std::min(queue.size(), k_lanes);
     for (std::size_t i = 0; i < count; ++i) {
-        lanes[i] = station.waiting[i]->request;
-        ready_.push_back(station.waiting[i]);
+        lanes[i] = queue[i]->*request;
+        ready_.push_back(queue[i]);
     }
     if (count >= k_worth_it && !station.given_up()) {
-        station.lanes.run({lanes.data(), count});
+        station.lanes.run(std::span<R* const>(lanes.data(), count));
         station.tried += count;
         for (std::size_t i = 0; i < count; ++i) station.failed += lanes[i]->done ? 0 : 1;
     }
-    station.waiting.erase(station.waiting.begin(), station.waiting.begin() + static_cast<std::ptrdiff_t>(count));
+    queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void Crew::wait(std::vector<Hand*>& queue) {
+    Hand* const hand = now_;
+    queue.push_back(hand);
+    hand->fiber->pause();
 }
 
 void Crew::evaluate(Request& request) {
-    Hand* const hand = now_;
     request.done = false;
-    if (hand == nullptr) return;
-    const NativeCode* const code = request.program->native.get();
-    for (const std::unique_ptr<Station>& station : stations_)
-        if (station->code == code) {
-            hand->request = &request;
-            station->waiting.push_back(hand);
-            hand->fiber->pause();
-            return;
-        }
+    Station* const station = station_of(*request.program);
+    if (now_ == nullptr || station == nullptr) return;
+    now_->request = &request;
+    wait(station->waiting);
+}
+
+void Crew::evaluate(StageRequest& request) {
+    request.done = false;
+    Station* const station = station_of(*request.program);
+    if (now_ == nullptr || station == nullptr) return;
+    now_->stages = &request;
+    wait(station->waiting_for_stages);
 }
 
 }  // namespace appell

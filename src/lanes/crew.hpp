@@ -26,24 +26,31 @@ public:
     void run(std::size_t at_most, const std::function<void()>& work);
 
     [[nodiscard]] bool serves(const Program& program) const override;
+    [[nodiscard]] bool serves_stages(const Program& program) const override;
     void evaluate(Request& request) override;
+    void evaluate(StageRequest& request) override;
 
 private:
     struct Hand {
         std::unique_ptr<Fiber> fiber;
         Request* request = nullptr;
+        StageRequest* stages = nullptr;
     };
     struct Station {
-        explicit Station(const Program& program) : code(program.native.get()), lanes(program) {}
+        explicit Station(const Program& program);
         [[nodiscard]] bool given_up() const;
 
         const NativeCode* code;  // what copies of a program have in common
+        bool one_by_one;         // evaluations outside of stages are worth it
         LaneWorkspace lanes;
-        std::vector<Hand*> waiting = {};
+        std::vector<Hand*> waiting = {}, waiting_for_stages = {};
         std::size_t tried = 0, failed = 0;
     };
 
-    void serve(Station& station);
+    [[nodiscard]] Station* station_of(const Program& program) const;
+    void wait(std::vector<Hand*>& queue);
+    template <class R>
+    void serve(Station& station, std::vector<Hand*>& queue, R* Hand::*request);
 
     std::vector<std::unique_ptr<Station>> stations_;
     std::vector<std::unique_ptr<Hand>> hands_;

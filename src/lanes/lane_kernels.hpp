@@ -58,6 +58,9 @@ struct LaneKernels {
     LaneMask (*solve)(const LaneSolvePlan& plan, double* slots);
     LaneMask (*guards)(const LaneGuard* guards, std::size_t count, const double* slots);
     LaneMask (*finite)(const Slot* list, std::size_t count, const double* slots);
+    // out = x + (sum of coefficients[j] * h * rates[j]), `size` numbers; a coefficient that is zero takes no part
+    void (*move)(double* out, const double* x, const double* h, const double* rates, const double* coefficients,
+                 std::size_t count, std::size_t size);
 };
 
 using LaneFunction = double (*)(double, double, double);

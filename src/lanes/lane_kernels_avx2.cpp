@@ -2,6 +2,6 @@
 
 namespace appell {
 
-const LaneKernels k_lane_kernels_avx2{4, execute, solve, guards, finite};
+const LaneKernels k_lane_kernels_avx2{4, execute, solve, guards, finite, move};
 
 }  // namespace appell

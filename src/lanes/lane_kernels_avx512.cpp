@@ -2,6 +2,6 @@
 
 namespace appell {
 
-const LaneKernels k_lane_kernels_avx512{8, execute, solve, guards, finite};
+const LaneKernels k_lane_kernels_avx512{8, execute, solve, guards, finite, move};
 
 }  // namespace appell

@@ -35,7 +35,16 @@ inline void root(Pack& out, const Pack& of) {
 
 inline LaneMask bits(const Choice& choice) {
     LaneMask out = 0;
+    [[maybe_unused]] const double* const from = reinterpret_cast<const double*>(&choice);
+#if defined(__AVX512F__)
+    out = _mm512_test_epi64_mask(_mm512_load_si512(from), _mm512_load_si512(from));
+#elif defined(__AVX__)
+    for (unsigned k = 0; k < k_lanes; k += 4) out |= static_cast<unsigned>(_mm256_movemask_pd(_mm256_load_pd(from + k))) << k;
+#elif defined(__SSE2__)
+    for (unsigned k = 0; k < k_lanes; k += 2) out |= static_cast<unsigned>(_mm_movemask_pd(_mm_load_pd(from + k))) << k;
+#else
     for (std::size_t k = 0; k < k_lanes; ++k) out |= choice[k] != 0 ? 1u << k : 0u;
+#endif
     return out;
 }
 
@@ -112,9 +121,11 @@ inline void add_multiple(double* y, const Pack& factor, const double* x, std::si
     for (std::size_t i = 0; i < n; ++i) in(y, i) += factor * in(x, i);
 }
 
+// n: how many columns there are where that is known when this is compiled, so that loops over them have no end to look for
+template <class Size>
 class Solve {
 public:
-    Solve(const LaneSolvePlan& plan, double* slots) : p_(plan), slots_(slots), n_(plan.n), m_(plan.m) {}
+    Solve(const LaneSolvePlan& plan, double* slots, Size n) : p_(plan), slots_(slots), n_(n), m_(plan.m) {}
 
     LaneMask run() {
         gather();
@@ -316,12 +327,27 @@ private:
 
     const LaneSolvePlan& p_;
     double* slots_;
-    std::size_t n_, m_;
+    [[no_unique_address]] Size n_;
+    std::size_t m_;
     Choice good_{};
     Pack growth_{}, tolerance_{};
 };
 
-LaneMask solve(const LaneSolvePlan& plan, double* slots) { return Solve(plan, slots).run(); }
+template <std::size_t N>
+struct Known {
+    constexpr operator std::size_t() const { return N; }
+};
+
+LaneMask solve(const LaneSolvePlan& plan, double* slots) {
+    switch (plan.n) {
+        case 2: return Solve(plan, slots, Known<2>()).run();
+        case 3: return Solve(plan, slots, Known<3>()).run();
+        case 4: return Solve(plan, slots, Known<4>()).run();
+        case 5: return Solve(plan, slots, Known<5>()).run();
+        case 6: return Solve(plan, slots, Known<6>()).run();
+        default: return Solve(plan, slots, plan.n).run();
+    }
+}
 
 LaneMask guards(const LaneGuard* guards, std::size_t count, const double* slots) {
     Choice good = Pack{} == Pack{};
@@ -336,6 +362,17 @@ LaneMask finite(const Slot* list, std::size_t count, const double* slots) {
     Pack spoiled{};
     for (std::size_t i = 0; i < count; ++i) spoiled += in(slots, list[i]) - in(slots, list[i]);
     return bits(spoiled == Pack{});
+}
+
+// as TableauRungeKutta moves
+void move(double* out, const double* x, const double* h, const double* rates, const double* coefficients, std::size_t count,
+          std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+        Pack sum{};
+        for (std::size_t j = 0; j < count; ++j)
+            if (coefficients[j] != 0) sum += coefficients[j] * in(h, 0) * in(rates, j * size + i);
+        in(out, i) = in(x, i) + sum;
+    }
 }
 
 }  // namespace

@@ -204,10 +204,10 @@ void LaneWorkspace::execute(std::size_t segment) {
         kernels_.execute(run, program_.instructions.data(), slots_.data());
 }
 
-void LaneWorkspace::run(std::span<Lane* const> lanes) {
-    put_in(lanes);
+// the lanes whose numbers are good
+LaneMask LaneWorkspace::evaluate() {
     if (whole()) call(code_->functions.front());
-    LaneMask good = (1u << lanes.size()) - 1;
+    LaneMask good = (1u << k_lanes) - 1;
     for (std::size_t i = 0; i < program_.segments.size(); ++i) {
         if (!whole()) execute(i);
         if (program_.segments[i].solve < 0) continue;
@@ -215,10 +215,65 @@ void LaneWorkspace::run(std::span<Lane* const> lanes) {
         good &=
             solves_[solve] ? kernels_.solve(solves_[solve]->plan(), slots_.data()) : closed_form(program_.solves[solve], solve);
     }
-    good &= kernels_.finite(output_places_.data(), output_places_.size(), whole() ? outputs_.data() : slots_.data());
+    return good & kernels_.finite(output_places_.data(), output_places_.size(), whole() ? outputs_.data() : slots_.data());
+}
+
+void LaneWorkspace::run(std::span<Lane* const> lanes) {
+    put_in(lanes);
+    const LaneMask good = evaluate();
     for (std::size_t k = 0; k < lanes.size(); ++k) {
         lanes[k]->done = (good >> k & 1u) != 0;
         if (lanes[k]->done) take_out(*lanes[k], k);
+    }
+}
+
+void LaneWorkspace::run(std::span<Neighbours::StageRequest* const> lanes) {
+    const StepStages& method = lanes.front()->stages;
+    const std::size_t count = method.count, size = output_places_.size();
+    const std::size_t streamed = program_.stream_end - program_.stream_begin;
+    if (rates_.size() < (count + 1) * size) {
+        start_ = LaneNumbers(size);
+        state_ = LaneNumbers(size);
+        step_ = LaneNumbers(1);
+        rates_ = LaneNumbers((count + 1) * size);
+    }
+    const auto of = [&](std::size_t k) -> const Neighbours::StageRequest& { return *lanes[std::min(k, lanes.size() - 1)]; };
+    for (std::size_t k = 0; k < k_lanes; ++k) {
+        const Neighbours::StageRequest& lane = of(k);
+        for (std::size_t i = 1; i < program_.stream_begin; ++i) slots_.data()[k_lanes * i + k] = lane.inputs[i];
+        for (std::size_t i = program_.stream_end; i < program_.inputs; ++i) slots_.data()[k_lanes * i + k] = lane.inputs[i];
+        for (std::size_t i = 0; i < size; ++i) {
+            start_.data()[k_lanes * i + k] = lane.stages.x[i];
+            rates_.data()[k_lanes * i + k] = lane.stages.rates[0][i];
+        }
+        step_.data()[k] = lane.stages.h;
+    }
+    const auto take = [&](const LaneNumbers& from, std::size_t offset, std::size_t k, double* to) {
+        const double* const numbers = from.data() + k_lanes * offset + k;
+        for (std::size_t i = 0; i < size; ++i) to[i] = numbers[k_lanes * i];
+    };
+    LaneMask good = 0;
+    for (std::size_t k = 0; k < lanes.size(); ++k) good |= lanes[k]->stages.rows == method.rows ? 1u << k : 0u;
+    for (std::size_t stage = 1; stage <= count && good != 0; ++stage) {
+        kernels_.move(state_.data(), start_.data(), step_.data(), rates_.data(), method.rows + (stage - 1) * count, stage, size);
+        std::copy_n(state_.data(), k_lanes * streamed, slots_.data() + k_lanes * program_.stream_begin);
+        const bool at_end = stage == count || method.nodes[stage - 1] == 1;
+        for (std::size_t k = 0; k < k_lanes; ++k)
+            slots_.data()[k] = at_end ? of(k).stages.t_end : of(k).stages.t + of(k).stages.h * method.nodes[stage - 1];
+        good &= evaluate();
+        double* const rate = rates_.data() + k_lanes * stage * size;
+        const double* const outputs = whole() ? outputs_.data() : slots_.data();
+        for (std::size_t i = 0; i < size; ++i) std::copy_n(outputs + k_lanes * output_places_[i], k_lanes, rate + k_lanes * i);
+        for (std::size_t k = 0; k < lanes.size() && stage + 1 >= count; ++k)
+            take(state_, 0, k, stage == count ? lanes[k]->stages.end : lanes[k]->stages.last_stage);
+    }
+    for (std::size_t k = 0; k < lanes.size(); ++k) {
+        Neighbours::StageRequest& lane = *lanes[k];
+        lane.done = (good >> k & 1u) != 0;
+        if (!lane.done) continue;
+        for (std::size_t stage = 1; stage <= count; ++stage)
+            take(rates_, stage * size, k, stage == count ? lane.end_rate : lane.stages.rates[stage]);
+        lane.report = report(k);
     }
 }
 
@@ -226,8 +281,20 @@ void LaneWorkspace::take_out(Lane& lane, std::size_t place) const {
     const double* const from = slots_.data() + place;
     const double* const outputs = whole() ? outputs_.data() + place : from;
     for (std::size_t i = 0; i < output_places_.size(); ++i) lane.outputs[i] = outputs[k_lanes * output_places_[i]];
-    EvalReport& report = lane.report;
-    report = {};
+    lane.report = report(place);
+    if (solves_.empty() || !solves_[0]) return;
+    const LaneSolvePlan& plan = solves_[0]->plan();
+    const std::size_t n = plan.n, m = plan.m;
+    for (std::size_t i = 0; i < m * n; ++i) lane.rows[i] = plan.A[k_lanes * i + place];
+    for (std::size_t k = 0; k < m && m > 1; ++k) {
+        const auto row = static_cast<std::size_t>(plan.pivot[k_lanes * k + place]);
+        for (std::size_t i = 0; i < n; ++i) lane.directions[row * n + i] = plan.Q[k_lanes * (k * n + i) + place];
+    }
+}
+
+EvalReport LaneWorkspace::report(std::size_t place) const {
+    const double* const from = slots_.data() + place;
+    EvalReport report;
     for (std::size_t s = 0; s < program_.solves.size(); ++s) {
         const SolveBlock& block = program_.solves[s];
         report.rank = static_cast<std::uint32_t>(block.rows);
@@ -244,20 +311,14 @@ void LaneWorkspace::take_out(Lane& lane, std::size_t place) const {
             smallest = std::sqrt(smallest);
         } else {
             const LaneSolvePlan& plan = solves_[s]->plan();
-            const std::size_t n = plan.n, m = plan.m;
-            if (s == 0)
-                for (std::size_t i = 0; i < m * n; ++i) lane.rows[i] = plan.A[k_lanes * i + place];
-            for (std::size_t k = 0; k < m && s == 0 && m > 1; ++k) {
-                const auto row = static_cast<std::size_t>(plan.pivot[k_lanes * k + place]);
-                for (std::size_t i = 0; i < n; ++i) lane.directions[row * n + i] = plan.Q[k_lanes * (k * n + i) + place];
-            }
-            if (m > 1) {
+            if (const std::size_t m = plan.m; m > 1) {
                 smallest = plan.R[k_lanes * (m * m - 1) + place];
                 report.weakest_row = static_cast<std::uint32_t>(plan.pivot[k_lanes * (m - 1) + place]);
             }
         }
         report.smallest_pivot = std::min(report.smallest_pivot, smallest);
     }
+    return report;
 }
 
 }  // namespace appell

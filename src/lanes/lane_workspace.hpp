@@ -23,6 +23,7 @@ class LaneNumbers {
 public:
     explicit LaneNumbers(std::size_t size = 0);
     [[nodiscard]] double* data() const { return data_; }
+    [[nodiscard]] std::size_t size() const { return memory_.size() / k_lanes - 1; }
 
 private:
     std::vector<double> memory_;
@@ -58,9 +59,13 @@ public:
     using Lane = Neighbours::Request;
     // at most k_lanes of them, all with this program or a copy of it
     void run(std::span<Lane* const> lanes);
+    // likewise; those with another method than the first one are left to their callers
+    void run(std::span<Neighbours::StageRequest* const> lanes);
 
 private:
     void put_in(std::span<Lane* const> lanes);
+    [[nodiscard]] LaneMask evaluate();
+    [[nodiscard]] EvalReport report(std::size_t place) const;
     void execute(std::size_t segment);
     void call(LaneCode::Function function);
     void take_out(Lane& lane, std::size_t place) const;
@@ -71,6 +76,7 @@ private:
     const LaneKernels& kernels_;
     std::shared_ptr<const LaneCode> code_;
     LaneNumbers slots_, scratch_;
+    LaneNumbers start_, state_, rates_, step_;        // of stages
     LaneNumbers outputs_;                             // of the whole program at once; otherwise they are in their slots
     std::vector<Slot> output_places_;                 // in either
     std::vector<std::unique_ptr<LaneSolve>> solves_;  // by solve; none where it has its closed form

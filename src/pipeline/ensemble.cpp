@@ -274,13 +274,31 @@ void Ensemble::in_lanes(std::size_t at_most, const std::function<void(Neighbours
     crew.run(at_most, [&] { work(&crew); });
 }
 
+std::unique_ptr<Motion> Ensemble::take_motion() const {
+    {
+        const std::lock_guard lock(base_->mutex);
+        if (!base_->spare.empty()) {
+            std::unique_ptr<Motion> out = std::move(base_->spare.back());
+            base_->spare.pop_back();
+            return out;
+        }
+    }
+    return std::make_unique<Motion>(base_->lowered.motion);
+}
+
+void Ensemble::give_back(std::unique_ptr<Motion> motion) const {
+    const std::lock_guard lock(base_->mutex);
+    base_->spare.push_back(std::move(motion));
+}
+
 Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress, Neighbours* neighbours) const {
     Outcome out{member.member, member.values, member.problem, {}};
     if (!member.problem.empty()) return out;
     Collector collector(finals_, extremes_);
     try {
         if (member.numbers) {
-            Motion motion = base_->lowered.motion;
+            std::unique_ptr<Motion> own = take_motion();
+            Motion& motion = *own;
             motion.parameters = member.numbers->parameters;
             motion.neighbours = neighbours;
             EnergyAudit audit(base_->lowered.layout, motion.works);
@@ -294,6 +312,7 @@ Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress
                     collector.row(t, row);
                 },
                 progress);
+            give_back(std::move(own));
             out.reason = name(summary.reason);
             out.numbers = collector.numbers(audit.balance().relative_error());
             return out;

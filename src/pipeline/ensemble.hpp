@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,7 +84,12 @@ private:
         ValueUses uses;
         Derivation derivation;
         LoweredMotion lowered;
+        // Copies of the motion, each for one member at a time: to copy programs takes longer than some steps.
+        std::mutex mutex;
+        std::vector<std::unique_ptr<Motion>> spare;
     };
+    [[nodiscard]] std::unique_ptr<Motion> take_motion() const;
+    void give_back(std::unique_ptr<Motion> motion) const;
 
     [[nodiscard]] ReadOptions read_options(const std::vector<double>& values) const;
 

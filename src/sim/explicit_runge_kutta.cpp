@@ -47,6 +47,13 @@ bool ExplicitRungeKutta::evaluate(double t, std::span<const double> x, std::span
     return rate_status_ == RateStatus::ok;
 }
 
+bool ExplicitRungeKutta::evaluate_at_once(const StepStages& stages) {
+    if (!system_.stages(stages)) return false;
+    statistics_.evaluations += stages.count - 1;
+    rate_status_ = RateStatus::ok;
+    return true;
+}
+
 StepStatus ExplicitRungeKutta::start(double t, std::span<const double> x, double t_end) {
     std::copy(x.begin(), x.end(), x_.begin());
     std::copy(x.begin(), x.end(), x_previous_.begin());

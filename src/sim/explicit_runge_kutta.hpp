@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "sim/integrator.hpp"
+#include "tape/neighbours.hpp"
 
 namespace appell {
 
@@ -86,6 +87,7 @@ protected:
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
 
     [[nodiscard]] bool evaluate(double t, std::span<const double> x, std::span<double> xd);
+    [[nodiscard]] bool evaluate_at_once(const StepStages& stages);
     // mean of the squares of an error in weights, over the entries that count; `size` is that of controlled()
     template <class Error>
     [[nodiscard]] double mean_square(const Error& error) const {
@@ -210,6 +212,11 @@ protected:
     }
 
     [[nodiscard]] bool stages(double h, double t_new) override {
+        std::array<double*, k_stages> at_once{rate_.data()};
+        for (std::size_t j = 1; j < k_stages; ++j) at_once[j] = k_[j - 1].data();
+        if (evaluate_at_once({k_stages, Tableau::nodes.data(), Tableau::rows.front().data(), t_, h, t_new, x_.data(),
+                              at_once.data(), last_stage_.data(), trial_.data()}))
+            return true;
         return with_size<k_unrolled>(x_.size(), [&](auto size) {
             const Rates k = rates(rate_);
             const bool good = [&]<std::size_t... I>(std::index_sequence<I...>) { return (stage<I>(k, h, t_new, size) && ...); }

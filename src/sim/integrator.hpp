@@ -18,6 +18,8 @@ enum class RateStatus : std::uint8_t {
     partition  // the dependent entries of a reduced state can not be had from the independent ones
 };
 
+struct StepStages;
+
 class FirstOrderSystem {
 public:
     virtual ~FirstOrderSystem() = default;
@@ -47,6 +49,10 @@ public:
     [[nodiscard]] virtual RateStatus residual(const Implicit&, std::span<double>) { return RateStatus::singular; }
     // dF/d(x, z) + alpha dF/dx', column by column
     [[nodiscard]] virtual RateStatus residual_slopes(const Implicit&, double, std::span<double>) { return RateStatus::singular; }
+
+    // The rates of all stages (tape/neighbours.hpp) at once, where that is faster than one after the other and all of them can
+    // be had; false: they are to be evaluated.
+    [[nodiscard]] virtual bool stages(const StepStages&) { return false; }
 };
 
 struct IntegratorOptions {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -38,6 +39,11 @@ public:
     [[nodiscard]] std::size_t size() const override { return size_; }
     [[nodiscard]] std::size_t controlled() const override { return states_; }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> x, std::span<double> xd) override {
+        if (std::exchange(foreseen_, false) && t == t_foreseen_ &&
+            std::memcmp(x.data(), x_foreseen_.data(), size_ * sizeof(double)) == 0) {
+            std::copy(rate_foreseen_.begin(), rate_foreseen_.end(), xd.begin());
+            return RateStatus::ok;
+        }
         if (straight_ && program_.run_whole(t, x, xd)) {
             whole_report_ = &program_;
             return RateStatus::ok;
@@ -70,6 +76,17 @@ public:
         std::ranges::copy(written_->outputs(), out.begin());
         return true;
     }
+    // with the rate at the end of the step, which is what is asked for next
+    [[nodiscard]] bool stages(const StepStages& stages) override {
+        if (!straight_ || !program_.offers_stages()) return false;
+        rate_foreseen_.resize(size_);
+        foreseen_ = program_.run_stages(stages, rate_foreseen_, report_);
+        if (!foreseen_) return false;
+        whole_report_ = nullptr;
+        t_foreseen_ = stages.t_end;
+        x_foreseen_.assign(stages.end, stages.end + size_);
+        return true;
+    }
     [[nodiscard]] bool has_jacobian() const override { return jacobian_.has_value(); }
     [[nodiscard]] RateStatus jacobian(double t, std::span<const double> x, std::span<double> J) override {
         return jacobian_->evaluate(t, x, J, size_);
@@ -90,11 +107,13 @@ public:
         return report_;
     }
     void limit_rank(std::size_t rank) {
+        foreseen_ = false;
         program_.limit_rank(rank);
         if (written_) written_->limit_rank(rank);
         if (jacobian_) jacobian_->limit_rank(rank);
     }
     void set_parameter(std::size_t index, double value) {
+        foreseen_ = false;
         program_.set_parameter(index, value);
         if (written_) written_->set_parameter(index, value);
         if (jacobian_) jacobian_->set_parameter(index, value);
@@ -116,6 +135,10 @@ private:
     std::optional<MotionJacobian> jacobian_;
     std::optional<ImplicitEquations> residual_;
     bool redundant_ = false;  // at some state so far
+    // where the stages evaluated last end, and the rate there
+    bool foreseen_ = false;
+    double t_foreseen_ = 0;
+    std::vector<double> x_foreseen_, rate_foreseen_;
 };
 
 }  // namespace appell

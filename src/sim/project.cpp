@@ -58,14 +58,15 @@ bool Projector::evaluate(double t, std::span<const double> x, ProjectReport& rep
         return false;
     }
     const std::span<const double> residual = program_.output(residual_), scaled = program_.output(scaled_);
-    if (!finite(residual) || !finite(program_.output(correction_))) {
+    const bool all_finite = report.evaluation.status == EvalStatus::ok;
+    if (!all_finite && (!finite(residual) || !finite(program_.output(correction_)))) {
         report.status = ProjectStatus::not_finite;
         return false;
     }
     report.residual = report.scaled = 0;
     for (std::size_t i = 0; i < residual.size(); ++i) {
         // a row without any size to compare with (all at rest) is judged as it is
-        scaled_now_[i] = std::isfinite(scaled[i]) ? std::abs(scaled[i]) : std::abs(residual[i]);
+        scaled_now_[i] = all_finite || std::isfinite(scaled[i]) ? std::abs(scaled[i]) : std::abs(residual[i]);
         report.residual = std::max(report.residual, std::abs(residual[i]));
         report.scaled = std::max(report.scaled, scaled_now_[i]);
     }
@@ -134,7 +135,7 @@ ProjectReport Projector::project(double t, std::span<double> x, const ProjectOpt
 
     double previous = std::numeric_limits<double>::infinity();
     if (!evaluate(t, x, report)) return finish(x, report, false);
-    weigh();
+    if (options.halving) weigh();
     for (;;) {
         if (report.scaled <= k_round_off) return finish(x, report, true);
         if (report.scaled <= k_good_enough && report.scaled >= 0.5 * previous) return finish(x, report, true);
@@ -146,7 +147,7 @@ ProjectReport Projector::project(double t, std::span<double> x, const ProjectOpt
         std::copy(correction.begin(), correction.end(), step_.begin());
 
         // full correction; with halving, shorter ones until the residual goes down
-        const double merit_before = merit();
+        const double merit_before = options.halving ? merit() : 0;
         double factor = 1;
         for (;;) {
             ProjectReport trial = report;

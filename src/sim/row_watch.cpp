@@ -9,7 +9,7 @@ namespace appell {
 namespace {
 
 // a turn that is not worth a look, in radians: no singularity that matters turns a gradient by less
-constexpr double k_small_turn = 0.05;
+constexpr double k_small_turn = 0.05, k_cosine_of_small_turn = 0.99875026039496624656;
 // stands for rows that come out with another orientation; no angle is that large
 constexpr double k_over = 4;
 // turns of neighbouring parts of a step differ by less than this on a smooth motion that is resolved
@@ -88,6 +88,14 @@ double RowWatch::angle(const Sample& a, const Sample& b, std::size_t which) {
     double dot = 0;
     for (std::size_t i = begin_[which]; i < begin_[which + 1]; ++i) dot += a.rows[i] * b.rows[i];
     return std::acos(std::clamp(dot / a.size[which] / b.size[which], -1.0, 1.0));
+}
+
+// by more than is worth a look; most steps do not, and need no angle to know it
+bool RowWatch::turns(const Sample& a, const Sample& b, std::size_t which) {
+    if (which == constraints()) return turned_over(a, b);
+    double dot = 0;
+    for (std::size_t i = begin_[which]; i < begin_[which + 1]; ++i) dot += a.rows[i] * b.rows[i];
+    return dot < k_cosine_of_small_turn * a.size[which] * b.size[which];
 }
 
 // Rows that become dependent and independent again without a sign of it in any one of them: the directions they span between them
@@ -288,6 +296,7 @@ RowFinding RowWatch::look_along(Integrator& integrator) {
     for (std::size_t c = 0; c <= constraints(); ++c) {
         const auto [least, most] = std::minmax({before_.size[c], middle_.size[c], after_.size[c]});
         if (least < k_steady * most) return look_closely(integrator);
+        if (!turns(before_, middle_, c) && !turns(middle_, after_, c)) continue;
         const auto [less, more] = std::minmax({angle(before_, middle_, c), angle(middle_, after_, c)});
         if (more > k_small_turn && more > k_uneven * less) return look_closely(integrator);
     }
@@ -304,6 +313,7 @@ RowFinding RowWatch::look_ahead(Integrator& integrator) {
     take(trial_, velocity_.measure(t1, state_).evaluation);
     if (!comparable(trial_, after_)) return {};
     for (std::size_t c = 0; c <= constraints(); ++c) {
+        if (!turns(trial_, after_, c)) continue;
         const double ahead = angle(trial_, after_, c);
         if (ahead > k_small_turn && ahead > k_uneven * angle(before_, after_, c)) return finding(RowLoss::turns, c);
     }

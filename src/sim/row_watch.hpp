@@ -65,6 +65,7 @@ private:
         return a.known && b.known && a.bordered == b.bordered;
     }
     [[nodiscard]] double angle(const Sample& a, const Sample& b, std::size_t which);
+    [[nodiscard]] bool turns(const Sample& a, const Sample& b, std::size_t which);
     [[nodiscard]] bool turned_over(const Sample& a, const Sample& b);
     [[nodiscard]] RowFinding finding(RowLoss loss, std::size_t which) const {
         return which == constraints() ? RowFinding{RowLoss::dependent, weakest_row_} : RowFinding{loss, first_row_[which]};

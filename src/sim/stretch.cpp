@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -199,8 +200,12 @@ bool Stretch::project_start(std::vector<double>& x) {
     for (const double value : x)
         if (!std::isfinite(value)) return stop(EndReason::start_not_finite);
     // start values are brought onto the constraints whatever is done about drift later
-    Projector position(motion_, motion_.for_start_position(), Projector::Part::coordinates);
-    Projector velocity(motion_, motion_.for_start_velocity(), Projector::Part::speeds);
+    std::optional<Projector> start_position, start_velocity;
+    if (!motion_.start_position.outputs.empty())
+        start_position.emplace(motion_, motion_.start_position, Projector::Part::coordinates);
+    if (!motion_.start_velocity.outputs.empty()) start_velocity.emplace(motion_, motion_.start_velocity, Projector::Part::speeds);
+    Projector& position = start_position ? *start_position : position_;
+    Projector& velocity = start_velocity ? *start_velocity : velocity_;
     for (Projector* projector : {&position, &velocity}) {
         const ProjectReport report = projector->project(t_begin_, x, k_project_start);
         summary_.projections += report.corrections;

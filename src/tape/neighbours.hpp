@@ -6,6 +6,19 @@
 
 namespace appell {
 
+// The stages of a step of an explicit Runge-Kutta method, for a program whose outputs are the rates of its streamed inputs. Stage
+// i + 1 is at t + nodes[i] * h, which is t_end where the node is 1, in the state x + (sum of rows[i][j] * h * rate of stage j);
+// after the last one there is the state that the step ends in.
+struct StepStages {
+    std::size_t count = 0;          // of stages
+    const double* nodes = nullptr;  // count - 1
+    const double* rows = nullptr;   // count x count, one after the other
+    double t = 0, h = 0, t_end = 0;
+    const double* x = nullptr;
+    double* const* rates = nullptr;  // by stage; the first is given
+    double *last_stage = nullptr, *end = nullptr;
+};
+
 class Neighbours {
 public:
     virtual ~Neighbours() = default;
@@ -22,9 +35,21 @@ public:
         EvalReport report = {};
         bool done = false;
     };
+    // All stages at once, and the rate where the step ends, with its report. Inputs that are not streamed are read from `inputs`,
+    // other than the first, which is t.
+    struct StageRequest {
+        const Program* program = nullptr;
+        const double* inputs = nullptr;
+        StepStages stages = {};
+        double* end_rate = nullptr;
+        EvalReport report = {};
+        bool done = false;
+    };
     [[nodiscard]] virtual bool serves(const Program& program) const = 0;
-    // sets `done`, or leaves it to the caller to evaluate the program by itself
+    [[nodiscard]] virtual bool serves_stages(const Program& program) const = 0;
+    // set `done`, or leave it to the caller to evaluate the program by itself
     virtual void evaluate(Request& request) = 0;
+    virtual void evaluate(StageRequest& request) = 0;
 };
 
 }  // namespace appell

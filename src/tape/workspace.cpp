@@ -41,7 +41,8 @@ Workspace<T>::Workspace(const Program& program)
         const bool realised = block.kind == SolveKind::realised, linear = block.kind == SolveKind::linear;
         const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
         const bool sparse = std::is_same_v<T, double> && block.sparse;
-        const bool later = sparse && dense_entries(block) > k_dense_at_once;
+        const bool closed = std::is_same_v<T, double> && !block.closed.empty();
+        const bool later = closed || (sparse && dense_entries(block) > k_dense_at_once);
         solvers_.push_back(dense || realised || linear || later ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
         sparse_solvers_.push_back(sparse ? std::make_unique<SparseSolver>(block) : nullptr);
         dense_solvers_.push_back(dense ? std::make_unique<DenseSolver<Real<T>>>(block) : nullptr);
@@ -76,11 +77,11 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
             const SolveBlock& b = program_->solves[block];
             SolveReport report;
             if (sparse->solve(slots_.data(), report, dense_entries(b) > k_most_dense)) return report;
-            if (!solvers_[block]) {
-                solvers_[block] = std::make_unique<ConstrainedSolver<T>>(b);
-                if (block + 1 == solvers_.size()) solvers_[block]->limit_rank(most_rank_);
-            }
         }
+    if (!solvers_[block]) {
+        solvers_[block] = std::make_unique<ConstrainedSolver<T>>(program_->solves[block]);
+        if (block + 1 == solvers_.size()) solvers_[block]->limit_rank(most_rank_);
+    }
     return solvers_[block]->solve(slots_.data());
 }
 

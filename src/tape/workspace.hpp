@@ -1,4 +1,5 @@
-// The numbers of one evaluation of a program: all memory is taken at construction, and run() neither allocates nor throws.
+// The numbers of one evaluation of a program: all memory is taken at construction, and run() neither allocates nor throws. The
+// pivoted solve that stands in for a closed form, or for a large sparse solve, takes its memory when it is first needed.
 // The program must outlive its workspaces; any number of them may share it.
 #pragma once
 
@@ -97,7 +98,8 @@ private:
     std::vector<std::unique_ptr<DenseSolver<Real<T>>>> dense_solvers_;
     std::vector<std::unique_ptr<RealisedSolver<T>>> realised_solvers_;
     std::vector<std::unique_ptr<LinearSolver<T>>> linear_solvers_;
-    // beside the first, which is then made when it is needed, unless it is small or can not be afforded
+    // beside the first, which is then made when it is needed, unless it is small or can not be afforded; likewise beside a closed
+    // form
     std::vector<std::unique_ptr<SparseSolver>> sparse_solvers_;
     std::size_t most_rank_ = static_cast<std::size_t>(-1);
 };

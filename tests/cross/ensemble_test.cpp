@@ -164,6 +164,15 @@ TEST(Ensemble, LanesAreTheMembersOneByOne) {
             EXPECT_GT(at_once, threads);
 #endif
         }
+    // stages of other methods, with steps that are chosen and steps that are not
+    plan.samples = 20;
+    for (const char* integrator : {"dop853", "merson", "rk4"}) {
+        options.integrator = integrator;
+        expect_same_in_lanes(gallery_text("appell_hamel_linear"), plan, options, 1);
+        options.step = 0.01;
+    }
+    options.integrator.reset();
+    options.step.reset();
     plan.random = {{"g", SweepDraw::Law::uniform, 9, 10}};
     plan.samples = 30;
     options.until = 0.3;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "jit/native_code.hpp"
@@ -103,6 +104,66 @@ TEST(Crew, EachHandGetsItsOwn) {
     const std::size_t before = together;
     EXPECT_EQ(evaluate(p.up, 4), alone(p.up, 4));
     EXPECT_EQ(together, before);
+}
+
+TEST(Crew, StagesAreServedWhereSingleEvaluationsAreNotWorthIt) {
+    // x' = c - t (a long way from x): steps of Euler's method, whose last rate is the next one's first
+    Graph g;
+    std::vector<SymbolId> inputs;
+    for (const char* name : {"t", "x", "c"}) inputs.push_back(g.add_symbol(name, SymbolKind::other));
+    const auto node = [&](std::size_t i) { return g.symbol_node(inputs[i]); };
+    NodeId far = g.mul(node(1), node(1));
+    for (int i = 0; i < 100; ++i) far = g.make(Op::Sqrt, g.add(far, g.constant(0.25 + i)));
+    Program program = lower_program(g, {inputs, {}, {{"rate", {g.sub(node(2), g.mul(node(0), far))}}}});
+    program.stream_begin = 1;
+    program.stream_end = 2;
+    add_native_code(program);
+    Crew crew({&program});
+    if (!Fiber::available() || !crew.serves_stages(program)) GTEST_SKIP() << "no lanes here";
+    EXPECT_FALSE(crew.serves(program));
+    constexpr double h = 0.125, one = 1;
+    const auto rate_alone = [&](double t, double x, double c) {
+        Workspace<double> own(program);
+        own.inputs()[0] = t;
+        own.inputs()[1] = x;
+        own.inputs()[2] = c;
+        own.run();
+        return own.outputs()[0];
+    };
+    std::size_t next = 0, together = 0;
+    std::vector<double> results(100);
+    crew.run(1000, [&] {
+        for (std::size_t i = next++; i < results.size(); i = next++) {
+            const double c = static_cast<double>(i);
+            double x = 1, rate = c, last = 0, end = 0, end_rate = 0;
+            double* const rates = &rate;
+            for (int k = 0; k < 8; ++k) {
+                const std::array<double, 3> own{0, x, c};
+                const double t = h * k;
+                Neighbours::StageRequest request{
+                    &program, own.data(), {1, nullptr, &one, t, h, t + h, &x, &rates, &last, &end}, &end_rate};
+                crew.evaluate(request);
+                if (!request.done) {
+                    end = x + h * rate;
+                    end_rate = rate_alone(t + h, end, c);
+                }
+                together += request.done ? 1 : 0;
+                x = end;
+                rate = end_rate;
+            }
+            results[i] = x;
+        }
+    });
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const double c = static_cast<double>(i);
+        double x = 1, rate = c;
+        for (int k = 0; k < 8; ++k) {
+            x = x + h * rate;
+            rate = rate_alone(h * k + h, x, c);
+        }
+        EXPECT_EQ(results[i], x) << i;
+    }
+    EXPECT_GT(together, 700u);
 }
 
 TEST(Crew, WithoutProgramsTheWorkIsDoneOnce) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -120,6 +121,95 @@ TEST(LaneWorkspace, EachLaneHasItsOwnNumbersToTheLastBit) {
             }
     // mostly it serves
     EXPECT_GT(done, 20 * left);
+}
+
+// a method of three stages, with a node of its own and a coefficient that is zero
+constexpr std::size_t k_stages = 3;
+constexpr std::array<double, k_stages - 1> k_nodes{0.3, 1};
+constexpr std::array<std::array<double, k_stages>, k_stages> k_rows{{{0.3}, {-0.7, 1.7}, {0.2, 0, 0.8}}};
+constexpr std::array<std::array<double, k_stages>, k_stages> k_other_rows = k_rows;
+
+struct Stepper {
+    std::vector<double> inputs, x, last_stage, end, end_rate;
+    std::array<std::vector<double>, k_stages> rates;
+    std::array<double*, k_stages> places{};
+    Neighbours::StageRequest request;
+
+    void ask(const Program& program, double t, double h, const double* rows) {
+        for (std::vector<double>* v : {&last_stage, &end, &end_rate, &rates[1], &rates[2]}) v->assign(x.size(), -1);
+        for (std::size_t j = 0; j < k_stages; ++j) places[j] = rates[j].data();
+        request = {&program,
+                   inputs.data(),
+                   {k_stages, k_nodes.data(), rows, t, h, t + h, x.data(), places.data(), last_stage.data(), end.data()},
+                   end_rate.data()};
+    }
+};
+
+void expect_own_stages(const Program& program, const Stepper& s, const std::string& where) {
+    Workspace<double> own(program);
+    std::copy(s.inputs.begin(), s.inputs.end(), own.inputs().begin());
+    const StepStages& stages = s.request.stages;
+    std::vector<std::vector<double>> rates{s.rates[0]};
+    std::vector<double> state(s.x.size());
+    const auto expect_same = [&](const std::vector<double>& found, std::span<const double> expected, const char* what) {
+        for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(same(found[i], expected[i])) << where << ", " << what << i;
+    };
+    EvalReport report;
+    for (std::size_t stage = 1; stage <= k_stages; ++stage) {
+        for (std::size_t i = 0; i < state.size(); ++i) {
+            double sum = 0;
+            for (std::size_t j = 0; j < stage; ++j)
+                if (k_rows[stage - 1][j] != 0) sum += k_rows[stage - 1][j] * rates[j][i];
+            state[i] = s.x[i] + stages.h * sum;
+        }
+        own.inputs()[0] = stage == 1 ? stages.t + stages.h * k_nodes[0] : stages.t_end;
+        std::copy_n(state.begin(), program.stream_end - program.stream_begin, own.inputs().begin() + program.stream_begin);
+        report = own.run_interpreted();
+        EXPECT_EQ(report.status, EvalStatus::ok) << where;
+        rates.emplace_back(own.outputs().begin(), own.outputs().end());
+        expect_same(stage == k_stages ? s.end_rate : s.rates[stage], own.outputs(), "rate ");
+        if (stage + 1 >= k_stages) expect_same(stage == k_stages ? s.end : s.last_stage, state, "state ");
+    }
+    EXPECT_EQ(s.request.report.rank, report.rank) << where;
+    EXPECT_EQ(s.request.report.weakest_row, report.weakest_row) << where;
+    EXPECT_TRUE(same(s.request.report.smallest_pivot, report.smallest_pivot)) << where;
+}
+
+TEST(LaneWorkspace, StagesAreTheEvaluationsOneByOneToTheLastBit) {
+    std::size_t done = 0, left = 0;
+    for (const LaneKernels* const kernels : all_lane_kernels())
+        for (std::uint64_t seed = 1; seed <= 40; ++seed)
+            for (const bool closed : {false, true}) {
+                Random r(seed, closed);
+                LaneWorkspace lanes(r.program, *kernels, seed % 4 != 0);
+                for (const std::size_t count : {k_lanes, std::size_t(1), std::size_t(5)}) {
+                    std::vector<Stepper> steppers(count);
+                    std::vector<Neighbours::StageRequest*> requests;
+                    for (Stepper& s : steppers) {
+                        s.inputs = r.values();
+                        const std::vector<double> start = r.values(), rate = r.values();
+                        for (std::size_t i = 0; i < r.program.output_slots.size(); ++i) {
+                            s.x.push_back(start[i % start.size()]);
+                            s.rates[0].push_back(rate[i % rate.size()]);
+                        }
+                        // one with another method: it is not taken along
+                        const bool other = &s == &steppers[1 % count] && count > 1;
+                        s.ask(r.program, s.inputs[0], 0.01 + 0.001 * static_cast<double>(requests.size()),
+                              other ? k_other_rows.front().data() : k_rows.front().data());
+                        requests.push_back(&s.request);
+                    }
+                    lanes.run(requests);
+                    for (const Stepper& s : steppers) {
+                        if (s.request.stages.rows == k_other_rows.front().data()) {
+                            EXPECT_FALSE(s.request.done);
+                            continue;
+                        }
+                        ++(s.request.done ? done : left);
+                        if (s.request.done) expect_own_stages(r.program, s, "seed " + std::to_string(seed));
+                    }
+                }
+            }
+    EXPECT_GT(done, 10 * left);
 }
 
 TEST(LaneWorkspace, WhatNeedsCareIsLeftToTheCaller) {
