@@ -159,8 +159,8 @@ void expect_own_stages(const Program& program, const Stepper& s, const std::stri
         for (std::size_t i = 0; i < state.size(); ++i) {
             double sum = 0;
             for (std::size_t j = 0; j < stage; ++j)
-                if (k_rows[stage - 1][j] != 0) sum += k_rows[stage - 1][j] * rates[j][i];
-            state[i] = s.x[i] + stages.h * sum;
+                if (k_rows[stage - 1][j] != 0) sum += k_rows[stage - 1][j] * stages.h * rates[j][i];
+            state[i] = s.x[i] + sum;
         }
         own.inputs()[0] = stage == 1 ? stages.t + stages.h * k_nodes[0] : stages.t_end;
         std::copy_n(state.begin(), program.stream_end - program.stream_begin, own.inputs().begin() + program.stream_begin);
