@@ -383,7 +383,8 @@ void Elaborator::elaborate_tolerance(const Instance& instance) {
             expect_dimension(value, *expected, fmt::format("the tolerance of `{}`", written(name.span)), value_part.span);
         if (!result) continue;
         if (!(*result > 0)) {
-            fail(Code::E0406, value_part.span, "a tolerance must be positive", fmt::format("{}", *result));
+            fail(Code::E0406, value_part.span, "a tolerance must be positive", fmt::format("{}", *result),
+                 "a positive number");
             continue;
         }
         using Of = RunPlan::Tolerance::Of;
@@ -468,7 +469,7 @@ void Elaborator::elaborate_run(const Instance& instance) {
                 const Value gain = scalar(part.list[k], instance.environment, places::constant, unit, "a gain");
                 const auto result = number(gain, part.list[k].span);
                 if (!result) continue;
-                if (!(*result < 0)) fail(Code::E0406, part.list[k].span, "a gain must be negative", fmt::format("{}", *result));
+                if (!(*result < 0)) fail(Code::E0406, part.list[k].span, "a gain must be negative", fmt::format("{}", *result), "a negative number");
                 plan.gains.push_back(*result);
             }
             continue;
@@ -480,7 +481,7 @@ void Elaborator::elaborate_run(const Instance& instance) {
         if (!result) continue;
         const bool may_be_zero = option == "atol" || option == "from";
         if (option != "from" && (*result < 0 || (*result == 0 && !may_be_zero))) {
-            fail(Code::E0406, part.span, fmt::format("`{}` must be positive", option), fmt::format("{}", *result));
+            fail(Code::E0406, part.span, fmt::format("`{}` must be positive", option), fmt::format("{}", *result), "a positive number");
             continue;
         }
         if (option == "for") plan.duration = *result;

@@ -51,6 +51,7 @@ Section system_section(const ConstrainedDynamics& d, const SpeedPartition& parti
                 {std::to_string(i + 1), expression(g.symbol_node(m.speeds[i].u)), expression(m.speeds[i].definition)});
         section.blocks.emplace_back(std::move(speeds));
     }
+    for (Block& block : description_blocks(m)) section.blocks.push_back(std::move(block));
     if (!d.rows.empty()) {
         Table constraints{{"constraint", "level", "as stated"}, {}};
         std::size_t last = m.constraints.size();
