@@ -321,9 +321,10 @@ private:
             if (out_.find(role) == nullptr) missing.emplace_back(what);
         if (out_.find(Role::center) == nullptr && out_.find(Role::center_at) == nullptr) missing.emplace_back("`center`");
         if (missing.empty()) return true;
-        return in_.fail(Code::E0110, out_.keyword,
-                        fmt::format("{} {} missing in this statement", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"),
-                        {}, std::string(info(out_.kind).syntax));
+        return in_.fail(
+            Code::E0110, out_.keyword,
+            fmt::format("{} {} missing in this statement", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"), {},
+            std::string(info(out_.kind).syntax));
     }
 
     bool on(std::string_view what) { return in_.expect_word("on") && name(what, Role::on); }

@@ -86,7 +86,7 @@ bool TokenReader::fail_expected(std::string_view what) {
              !near.empty())
         hint = fmt::format("did you mean `{}`?", near);
     else if (!form_.empty())
-        hint = fmt::format("the statement is written {}", form_);
+        hint = fmt::format("the statement is written `{}`", form_);
     return fail(Code::E0105, span(token), fmt::format("expected {} here", what), std::move(found), std::string(what),
                 std::move(hint));
 }

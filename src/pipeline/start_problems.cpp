@@ -171,7 +171,7 @@ std::optional<PartWithoutValue> part_without_value(const ConstrainedDynamics& d,
             const double value = evaluate<double>(g, std::span(&scalar, 1), values).front();
             if (!std::isfinite(value))
                 return PartWithoutValue{span, fmt::format("{} has no value {}", what, when),
-                                        fmt::format("{} = {}", to_text(g, node), short_number(value))};
+                                        fmt::format("{} is {}", to_text(g, node), std::isnan(value) ? "no number" : "infinite")};
         }
         return std::nullopt;
     };

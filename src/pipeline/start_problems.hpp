@@ -26,8 +26,8 @@ struct PartWithoutValue {
     Span span;
     std::string message, found;
 };
-[[nodiscard]] std::optional<PartWithoutValue> part_without_value(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
-                                                                 std::span<const double> x, const std::string& when);
+[[nodiscard]] std::optional<PartWithoutValue> part_without_value(const ConstrainedDynamics& dynamics, const Motion& motion,
+                                                                 double t, std::span<const double> x, const std::string& when);
 
 // Combinations of servo rows that no actuator accelerates at a state, such as "s.x - s.y".
 [[nodiscard]] std::string unreachable_combinations(const ConstrainedDynamics& dynamics, const Motion& motion, double t,

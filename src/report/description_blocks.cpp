@@ -41,9 +41,9 @@ Sentence parameter_sentence(const Model& m) {
     for (const Parameter& p : m.parameters) {
         if (out.size() > 1) out.emplace_back(", ");
         const std::string unit = p.dimension && !p.dimension->none() ? si_text(*p.dimension) : "";
-        out.emplace_back(named(fmt::format("{} = {}{}{}", p.name, short_number(p.value), unit.empty() ? "" : " ", unit),
-                               fmt::format("{} = {}{}", latex_name(p.name), latex_number(p.value),
-                                           unit.empty() ? "" : "\\," + latex_unit(unit))));
+        out.emplace_back(named(
+            fmt::format("{} = {}{}{}", p.name, short_number(p.value), unit.empty() ? "" : " ", unit),
+            fmt::format("{} = {}{}", latex_name(p.name), latex_number(p.value), unit.empty() ? "" : "\\," + latex_unit(unit))));
     }
     out.emplace_back(".");
     return out;
@@ -78,7 +78,8 @@ struct OrientationPhrases {
             out.emplace_back(i == 0 ? "by " : ", ");
             out.emplace_back(expression(r.angles[i]));
             out.emplace_back(" about ");
-            out.emplace_back(named(k_axes.at(static_cast<std::size_t>(r.axes[i])), k_axes.at(static_cast<std::size_t>(r.axes[i]))));
+            out.emplace_back(
+                named(k_axes.at(static_cast<std::size_t>(r.axes[i])), k_axes.at(static_cast<std::size_t>(r.axes[i]))));
         }
         out.emplace_back(r.body_fixed ? ", axes fixed in the body" : ", axes fixed in space");
     }
@@ -112,8 +113,7 @@ void frame_sentences(const Model& m, std::vector<Block>& out) {
     for (std::size_t i = 1; i < m.frames.size(); ++i) {
         const Frame& frame = m.frames[i];
         std::vector<const Frame*> turns{&frame};
-        while (m.frame(turns.back()->parent).name.starts_with(frame.name + "."))
-            turns.push_back(&m.frame(turns.back()->parent));
+        while (m.frame(turns.back()->parent).name.starts_with(frame.name + ".")) turns.push_back(&m.frame(turns.back()->parent));
         const bool on_the_way = std::any_of(m.frames.begin() + static_cast<std::ptrdiff_t>(i) + 1, m.frames.end(),
                                             [&](const Frame& f) { return frame.name.starts_with(f.name + "."); });
         if (on_the_way) continue;
@@ -173,7 +173,8 @@ void mass_sentences(const Model& m, std::vector<Block>& out) {
 
 Math place_of(const Model& m, std::string_view words, const ForceLoad& force) {
     const std::string point = m.point(force.point).name;
-    if (!force.body.valid()) return named(fmt::format("{} {}", words, point), fmt::format("\\text{{{} }}{}", words, latex_name(point)));
+    if (!force.body.valid())
+        return named(fmt::format("{} {}", words, point), fmt::format("\\text{{{} }}{}", words, latex_name(point)));
     const std::string body = body_name(m, force.body);
     return named(fmt::format("{} {} at {}", words, body, point),
                  fmt::format("\\text{{{} }}{}\\text{{ at }}{}", words, latex_name(body), latex_name(point)));

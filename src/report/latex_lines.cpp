@@ -11,10 +11,9 @@ namespace {
 // widths in points, of Computer Modern at 10 pt
 constexpr std::array<double, 26> k_small{5.3, 4.3, 4.4, 5.2, 4.7, 5.0, 4.8, 5.8, 3.5, 4.2, 5.3, 3.0, 8.8,
                                          6.0, 4.9, 5.1, 4.5, 4.6, 4.7, 3.6, 5.8, 4.9, 7.2, 5.8, 5.0, 4.7};
-constexpr std::array<double, 26> k_capitals{7.5, 7.6, 7.2, 8.3, 7.4, 7.0, 7.9, 8.4, 4.5,  5.6, 8.5, 6.8, 9.8,
+constexpr std::array<double, 26> k_capitals{7.5, 7.6, 7.2, 8.3, 7.4, 7.0, 7.9, 8.4, 4.5, 5.6, 8.5, 6.8, 9.8,
                                             8.1, 7.7, 6.9, 8.0, 7.6, 6.2, 6.1, 6.9, 6.1, 9.7, 8.3, 6.1, 6.9};
-constexpr double k_letter = 5.2, k_digit = 5.0, k_paren = 3.9, k_sign = 12.2, k_function_letter = 4.8,
-                 k_space = 2.5;
+constexpr double k_letter = 5.2, k_digit = 5.0, k_paren = 3.9, k_sign = 12.2, k_function_letter = 4.8, k_space = 2.5;
 constexpr double k_script = 0.8, k_tall_paren = 6, k_fraction_bar = 2.4, k_root = 8.3;
 
 enum class Kind { atom, sign, paren, fraction, root };
