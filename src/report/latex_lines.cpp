@@ -261,7 +261,8 @@ private:
                         grouped(item.inside, true);
                 } else {
                     grouped(item.inside, true);
-                    if (used_ + below + 3 * k_tall_paren > room_) {
+                    const double whole = below + 3 * k_tall_paren;
+                    if (used_ + whole > room_ && whole <= limit_) {
                         close_line();
                         put("{} ", 0);
                     }

@@ -59,8 +59,8 @@ std::string header(const Content& c) {
     std::string out = fmt::format("<header>\n<p class=\"name\">{}</p>\n<h1>{}</h1>\n", html_text(m.name),
                                   html_text(m.title.empty() ? m.name : m.title));
     for (const CommentParagraph& paragraph : leading_comment(c.model_text))
-        out += fmt::format(paragraph.set_apart ? "<pre><code>{}</code></pre>\n" : "<p class=\"lead\">{}</p>\n",
-                           html_text(paragraph.text));
+        out += paragraph.set_apart ? fmt::format("<pre><code>{}</code></pre>\n", html_text(paragraph.text))
+                                   : fmt::format("<p class=\"lead\">{}</p>\n", html_text(paragraph.text));
     if (s.reason != EndReason::finished)
         out += fmt::format("<p class=\"ended\"><b>The run ended at t = {} s:</b> {}</p>\n", short_number(s.t_end),
                            html_text(name(s.reason)));
