@@ -51,6 +51,7 @@ Sentence parameter_sentence(const Model& m) {
 
 constexpr std::array<const char*, 3> k_axes{"x", "y", "z"};
 
+// no brackets around formulas: code hosts take $...$ for one behind a blank only
 struct OrientationPhrases {
     const Model& m;
     Sentence& out;
@@ -66,10 +67,9 @@ struct OrientationPhrases {
                 return;
             }
         for (std::size_t i = 0; i < 3; ++i) {
-            out.emplace_back(i == 0 ? "(" : ", ");
+            out.emplace_back(i == 0 ? "the axis " : ", ");
             out.emplace_back(expression(axis[i]));
         }
-        out.emplace_back(")");
     }
 
     void operator()(const SimpleRotation& r) const { turn(r.angle, r.axis); }
@@ -84,20 +84,16 @@ struct OrientationPhrases {
         out.emplace_back(r.body_fixed ? ", axes fixed in the body" : ", axes fixed in space");
     }
     void operator()(const QuaternionRotation& r) const {
-        out.emplace_back("by the quaternion ");
         for (std::size_t i = 0; i < 4; ++i) {
-            out.emplace_back(i == 0 ? "(" : ", ");
+            out.emplace_back(i == 0 ? "by the quaternion " : ", ");
             out.emplace_back(expression(m.graph->symbol_node(m.coordinates[r.coordinates[i]].q)));
         }
-        out.emplace_back(")");
     }
     void operator()(const DirectionCosines& r) const {
-        out.emplace_back("with direction cosines ");
         for (std::size_t i = 0; i < 9; ++i) {
-            out.emplace_back(i == 0 ? "((" : i % 3 == 0 ? "), (" : ", ");
+            out.emplace_back(i == 0 ? "with the direction cosines, row by row, " : i % 3 == 0 ? "; " : ", ");
             out.emplace_back(expression(r.rows[i]));
         }
-        out.emplace_back("))");
     }
 };
 
@@ -154,16 +150,14 @@ void mass_sentences(const Model& m, std::vector<Block>& out) {
     for (const Body& b : m.bodies) {
         Sentence sentence{"Body ", name_of(b.name), ": mass ", expression(b.mass), ", centre ", name_of(m.point(b.center).name)};
         const auto list = [&](const char* words, std::size_t first) {
-            sentence.emplace_back(words);
             for (std::size_t i = first; i < first + 3; ++i) {
-                sentence.emplace_back(i == first ? "(" : ", ");
+                sentence.emplace_back(i == first ? words : ", ");
                 sentence.emplace_back(expression(b.inertia[i]));
             }
-            sentence.emplace_back(")");
         };
         list(", moments of inertia ", 0);
         const bool principal = std::all_of(b.inertia.begin() + 3, b.inertia.end(), [&](NodeId n) { return g.is_constant(n, 0); });
-        if (!principal) list(" and xy, yz, zx entries of the dyadic ", 3);
+        if (!principal) list(" and entries xy, yz, zx of the dyadic ", 3);
         sentence.insert(sentence.end(), {" along the axes of ", name_of(m.frame(b.inertia_frame).name)});
         if (b.inertia_point != b.center) sentence.insert(sentence.end(), {", about ", name_of(m.point(b.inertia_point).name)});
         sentence.emplace_back(".");

@@ -109,7 +109,7 @@ TEST(LatexLines, PowersAreNotTorn) {
     const std::vector<std::string> lines = latex_lines("m " + terms(3, "a b") + " + c d " + power, 200, 190);
     ASSERT_EQ(lines.size(), 2u);
     EXPECT_EQ(lines.back(), "{} + c d " + power);
-    EXPECT_EQ(latex_lines("a b c d e f g h i j k l " + power, 200, 190).back(), "{} \\cdot " + power);
+    EXPECT_EQ(latex_lines("a b c d e f g h i j k l m n o p q r " + power, 200, 190).back(), "{} \\cdot " + power);
 }
 
 TEST(LatexLines, WidthsAreTheRightSize) {
