@@ -16,6 +16,15 @@ namespace {
 constexpr Dimension k_length = Dimension::of(1, 0, 0), k_time = Dimension::of(0, 0, 1), k_force = Dimension::of(1, 1, -2),
                     k_energy = Dimension::of(2, 1, -2);
 
+// A multiplier times what its row is of the rates is a power: the derivative of a position, a velocity itself, an acceleration's
+// integral.
+std::optional<Dimension> multiplier_dimension(const std::optional<Dimension>& phi, std::uint32_t made_of) {
+    if (!phi) return std::nullopt;
+    const Dimension of_position = k_energy / *phi;
+    if ((made_of & uses::acceleration) != 0) return of_position / k_time / k_time;
+    return (made_of & (uses::rate | uses::velocity | uses::speed)) != 0 ? of_position / k_time : of_position;
+}
+
 }  // namespace
 
 std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(const Entity& entity) {
@@ -29,7 +38,7 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
         const Value left = evaluate(parts[i].expr, environment, places::constraint);
         if (!equation) {
             if (left.type == ValueType::relation)
-                rows.push_back({left.node, parts[i].span});
+                rows.push_back({left.node, parts[i].span, multiplier_dimension(left.dimension, left.made_of)});
             else
                 good = false;
             continue;
@@ -53,6 +62,9 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
             !left.direction && !right.direction)
             fail(Code::E0301, span, "the two sides of this equation have different dimensions",
                  fmt::format("{} and {}", si_text(*left.dimension), si_text(*right.dimension)), "the same dimension");
+        const auto side = [&](const Value& v) { return is_zero(v) || v.direction ? std::nullopt : v.dimension; };
+        const std::optional<Dimension> dimension = side(left) ? side(left) : side(right);
+        const std::optional<Dimension> multiplier = multiplier_dimension(dimension, left.made_of | right.made_of);
         if (i + 2 < parts.size() && parts[i + 2].role == Role::unilateral) {
             if (!scalars) {
                 fail(Code::E0401, span, "a contact compares two scalars", "vectors",
@@ -66,7 +78,7 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
                 good = false;
                 continue;
             }
-            EquationRow& row = rows.emplace_back(EquationRow{graph().sub(left.node, right.node), span, true});
+            EquationRow& row = rows.emplace_back(EquationRow{graph().sub(left.node, right.node), span, multiplier, true});
             if (i + 3 < parts.size() && parts[i + 3].role == Role::restitution) {
                 const Value e =
                     scalar(parts[i + 3].expr, environment, places::constant, Dimension{}, "a coefficient of restitution");
@@ -81,7 +93,7 @@ std::optional<std::vector<Elaborator::EquationRow>> Elaborator::equation_rows(co
         }
         const NodeId phi = scalars ? graph().sub(left.node, right.node)
                                    : graph().vadd(as_vector(left, span).node, graph().vneg(as_vector(right, span).node));
-        rows.push_back({phi, span});
+        rows.push_back({phi, span, multiplier});
     }
     return good ? std::optional(std::move(rows)) : std::nullopt;
 }
@@ -111,6 +123,7 @@ void Elaborator::elaborate_constraint(Entity& entity) {
         const std::string name = rows.size() == 1 ? entity.name : fmt::format("{}.{}", entity.name, i + 1);
         const std::size_t index = builder_->constraint(name, rows[i].phi, written(rows[i].span), rows[i].span);
         Constraint& constraint = model().constraints[index];
+        multiplier_dimensions_[index] = rows[i].multiplier;
         constraint.actuators = actuators;
         constraint.unilateral = rows[i].unilateral;
         constraint.restitution = rows[i].restitution;
@@ -383,7 +396,7 @@ void Elaborator::elaborate_tolerance(const Instance& instance) {
             expect_dimension(value, *expected, fmt::format("the tolerance of `{}`", written(name.span)), value_part.span);
         if (!result) continue;
         if (!(*result > 0)) {
-            fail(Code::E0406, value_part.span, "a tolerance must be positive", fmt::format("{}", *result));
+            fail(Code::E0406, value_part.span, "a tolerance must be positive", fmt::format("{}", *result), "a positive number");
             continue;
         }
         using Of = RunPlan::Tolerance::Of;
@@ -468,7 +481,9 @@ void Elaborator::elaborate_run(const Instance& instance) {
                 const Value gain = scalar(part.list[k], instance.environment, places::constant, unit, "a gain");
                 const auto result = number(gain, part.list[k].span);
                 if (!result) continue;
-                if (!(*result < 0)) fail(Code::E0406, part.list[k].span, "a gain must be negative", fmt::format("{}", *result));
+                if (!(*result < 0))
+                    fail(Code::E0406, part.list[k].span, "a gain must be negative", fmt::format("{}", *result),
+                         "a negative number");
                 plan.gains.push_back(*result);
             }
             continue;
@@ -480,7 +495,8 @@ void Elaborator::elaborate_run(const Instance& instance) {
         if (!result) continue;
         const bool may_be_zero = option == "atol" || option == "from";
         if (option != "from" && (*result < 0 || (*result == 0 && !may_be_zero))) {
-            fail(Code::E0406, part.span, fmt::format("`{}` must be positive", option), fmt::format("{}", *result));
+            fail(Code::E0406, part.span, fmt::format("`{}` must be positive", option), fmt::format("{}", *result),
+                 "a positive number");
             continue;
         }
         if (option == "for") plan.duration = *result;

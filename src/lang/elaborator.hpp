@@ -129,6 +129,7 @@ private:
     struct EquationRow {
         NodeId phi;
         Span span;
+        std::optional<Dimension> multiplier{};  // its dimension
         bool unilateral = false;
         NodeId restitution{};
     };
@@ -231,7 +232,8 @@ private:
     std::vector<StatedEquation> conditions_;  // of `condition` statements, by Value::first
     std::unordered_map<std::string, std::uint32_t> by_name_;
     std::unordered_map<NameId, FamilyInfo> families_;
-    std::map<std::string, std::pair<FrameId, PointId>> bodies_;  // frame and mass centre by body name
+    std::map<std::string, std::pair<FrameId, PointId>> bodies_;              // frame and mass centre by body name
+    std::map<std::size_t, std::optional<Dimension>> multiplier_dimensions_;  // by constraint
     std::set<std::string> particles_;
     std::map<std::string, std::string> body_of_frame_;  // frame name -> the body that has it for its own
     std::vector<double> symbol_values_;                 // of parameters

@@ -301,7 +301,7 @@ Value Evaluation::quotient(const SyntaxNode& node, const Value& x, const Value& 
         return {};
     }
     if (owner_.is_zero(y)) {
-        owner_.fail(Code::E0406, node.span, "division by zero");
+        owner_.fail(Code::E0406, node.span, "division by zero", {}, "a divisor that is not zero");
         return {};
     }
     const std::uint32_t made_of = x.made_of | y.made_of;
@@ -348,7 +348,7 @@ Value Evaluation::power(const SyntaxNode& node, const Value& x, const Value& y) 
     const std::uint32_t made_of = x.made_of | y.made_of;
     if (constant && exponent == std::floor(exponent) && std::abs(exponent) < 1e6) {
         if (owner_.is_zero(x) && exponent < 0) {
-            owner_.fail(Code::E0406, node.span, "division by zero");
+            owner_.fail(Code::E0406, node.span, "division by zero", {}, "a divisor that is not zero");
             return {};
         }
         return scalar_of(graph().pow(x.node, static_cast<int>(exponent)), dimension, made_of);

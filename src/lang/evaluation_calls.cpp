@@ -286,6 +286,7 @@ Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> argu
         return {};
     }
     const Constraint& constraint = owner_.model().constraints[arguments[0].first];
+    const std::optional<Dimension>& dimension = owner_.multiplier_dimensions_[arguments[0].first];
     const std::vector<SymbolId>& multipliers = ideal ? constraint.ideal_multipliers : constraint.multipliers;
     if (arguments.size() == 2) {
         if (!need(arguments[1], ValueType::axis, node.span, "as the second argument of `lambda`")) return {};
@@ -294,12 +295,12 @@ Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> argu
                         "lambda(c) without a component");
             return {};
         }
-        return scalar_of(graph().symbol_node(multipliers[arguments[1].first]), {}, uses::multiplier);
+        return scalar_of(graph().symbol_node(multipliers[arguments[1].first]), dimension, uses::multiplier);
     }
-    if (multipliers.size() == 1) return scalar_of(graph().symbol_node(multipliers[0]), {}, uses::multiplier);
+    if (multipliers.size() == 1) return scalar_of(graph().symbol_node(multipliers[0]), dimension, uses::multiplier);
     return vector_of(owner_.builder_->vector(Model::newtonian(), graph().symbol_node(multipliers[0]),
                                              graph().symbol_node(multipliers[1]), graph().symbol_node(multipliers[2])),
-                     {}, uses::multiplier);
+                     dimension, uses::multiplier);
 }
 
 // force(c, P) and torque(c, B): the sum over the equations of the constraint, or over one component

@@ -150,7 +150,8 @@ Entity* Elaborator::lookup(const std::string& name, NameId base, Span span) {
     } else if (indexed && by_name_.contains(text)) {
         fail(Code::E0208, span, fmt::format("`{}` is no family and takes no index", text), name, text);
     } else {
-        fail(Code::E0202, span, fmt::format("there is no `{}` in this model", name), {}, {}, hint_for(text));
+        fail(Code::E0202, span, fmt::format("there is no `{}` in this model", name), name, "a name that the model declares",
+             hint_for(text));
     }
     return nullptr;
 }

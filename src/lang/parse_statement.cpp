@@ -16,6 +16,7 @@ public:
     bool run() {
         const Token keyword = in_.take();
         out_.keyword = out_.span = in_.span(keyword);
+        in_.set_form(info(out_.kind).syntax);
         if (!body()) return false;
         if (!in_.at_end()) return trailing();
         out_.span = join(out_.span, in_.previous_span());
@@ -85,10 +86,17 @@ private:
 
     void finish(std::size_t index) { out_.parts[index].span = join(out_.parts[index].span, in_.previous_span()); }
 
+    bool read(SyntaxExpr& out) {
+        in_.set_form({});
+        const bool good = parse_expression(in_, limits_, syntax_, out);
+        in_.set_form(info(out_.kind).syntax);
+        return good;
+    }
+
     bool expression(Role role) {
         const std::size_t index = out_.parts.size();
         Part& p = part(role);
-        if (!parse_expression(in_, limits_, syntax_, p.expr)) return false;
+        if (!read(p.expr)) return false;
         finish(index);
         return true;
     }
@@ -165,7 +173,7 @@ private:
         if (!in_.expect(TokenKind::open, fmt::format("`(` and {}", what))) return false;
         const Span open = in_.previous_span();
         do {
-            if (!parse_expression(in_, limits_, syntax_, p.list.emplace_back())) return false;
+            if (!read(p.list.emplace_back())) return false;
         } while (in_.accept(TokenKind::comma));
         if (in_.at_end()) return in_.fail(Code::E0106, open, "this bracket is not closed", "the end of the statement", "`)`");
         if (!in_.expect(TokenKind::close, "`,` or `)`")) return false;
@@ -308,15 +316,15 @@ private:
             for (const Part& p : out_.parts) times += p.role == role ? 1 : 0;
             if (times > 1) return in_.fail(Code::E0110, span, fmt::format("`{}` is given twice", w));
         }
-        for (const auto& [role, what] : {std::pair{Role::frame, "frame"}, {Role::mass, "mass"}, {Role::inertia, "inertia"}})
-            if (out_.find(role) == nullptr) return missing(what);
-        if (out_.find(Role::center) == nullptr && out_.find(Role::center_at) == nullptr) return missing("center");
-        return true;
-    }
-
-    bool missing(std::string_view what) {
-        return in_.fail(Code::E0110, out_.keyword, fmt::format("`{}` is missing in this statement", what), {},
-                        std::string(info(out_.kind).syntax));
+        std::vector<std::string> missing;
+        for (const auto& [role, what] : {std::pair{Role::frame, "`frame`"}, {Role::mass, "`mass`"}, {Role::inertia, "`inertia`"}})
+            if (out_.find(role) == nullptr) missing.emplace_back(what);
+        if (out_.find(Role::center) == nullptr && out_.find(Role::center_at) == nullptr) missing.emplace_back("`center`");
+        if (missing.empty()) return true;
+        return in_.fail(
+            Code::E0110, out_.keyword,
+            fmt::format("{} {} missing in this statement", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"), {},
+            std::string(info(out_.kind).syntax));
     }
 
     bool on(std::string_view what) { return in_.expect_word("on") && name(what, Role::on); }

@@ -37,6 +37,9 @@ public:
     bool expect(TokenKind kind, std::string_view what);
     bool expect_word(std::string_view word);
 
+    // the form of the statement, for hints; nothing inside an expression, where it does not help
+    void set_form(std::string_view form) { form_ = form; }
+
     // reports "expected ..., found ..." at the next token, once per statement; always false
     bool fail_expected(std::string_view what);
     bool fail(Code code, Span span, std::string message, std::string found = {}, std::string expected = {},
@@ -51,6 +54,7 @@ private:
     std::size_t at_;
     Token end_;
     Diagnostics& diagnostics_;
+    std::string_view form_;
     bool failed_ = false;
 };
 

@@ -1,9 +1,26 @@
 // Reading position in the tokens of one statement.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "lang/parser.hpp"
 
 namespace appell {
+
+namespace {
+
+// the words between backquotes: "`frame` or `mass`"
+std::vector<std::string> quoted_words(std::string_view text) {
+    std::vector<std::string> out;
+    for (std::size_t begin = text.find('`'); begin != std::string_view::npos; begin = text.find('`', begin)) {
+        const std::size_t end = std::min(text.find('`', begin + 1), text.size());
+        out.emplace_back(text.substr(begin + 1, end - begin - 1));
+        begin = std::min(end + 1, text.size());
+    }
+    return out;
+}
+
+}  // namespace
 
 NameId NameTable::intern(std::string_view name) {
     if (const auto found = ids_.find(name); found != ids_.end()) return found->second;
@@ -65,6 +82,11 @@ bool TokenReader::fail_expected(std::string_view what) {
     std::string hint;
     if (token.first_on_line && token.kind == TokenKind::word && find_statement(text(token)) != nullptr)
         hint = "this line is indented deeper than the statement above, so it continues that statement; move it to the margin";
+    else if (const std::string near = token.kind == TokenKind::word ? nearest_name(text(token), quoted_words(what)) : "";
+             !near.empty())
+        hint = fmt::format("did you mean `{}`?", near);
+    else if (!form_.empty())
+        hint = fmt::format("the statement is written `{}`", form_);
     return fail(Code::E0105, span(token), fmt::format("expected {} here", what), std::move(found), std::string(what),
                 std::move(hint));
 }

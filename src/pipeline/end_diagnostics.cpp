@@ -197,6 +197,16 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
             "the motion beyond is not determined by these constraints; the rows up to there are kept"};
 }
 
+constexpr const char* k_check_start = "start elsewhere, or check the parameters: divisions by zero, roots of negative numbers";
+
+Diagnostic not_finite(const ConstrainedDynamics& d, const Motion& motion, Code code, double t, std::span<const double> x,
+                      const std::string& when, const std::string& hint) {
+    const std::string state = state_text(*d.model, x);
+    if (const auto part = part_without_value(d, motion, t, x, when))
+        return {code, part->span, part->message, fmt::format("{}, at {}", part->found, state), "finite numbers", hint};
+    return {code, {}, "the equations of motion are not finite " + when, state, "finite numbers", hint};
+}
+
 }  // namespace
 
 void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s,
@@ -231,24 +241,15 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                 diagnostics.add(*law);
                 break;
             }
-            diagnostics.add({Code::E0803,
-                             {},
-                             "the equations of motion are not finite at the start",
-                             place(s.x_start),
-                             "finite numbers",
-                             "check parameters and start values for divisions by zero"});
+            diagnostics.add(not_finite(d, motion, Code::E0803, s.t_end, s.x_start, "at the start", k_check_start));
             break;
         case EndReason::not_finite:
             if (const auto law = law_without_value(d, motion, s.t_end, s.x_end)) {
                 diagnostics.add(*law);
                 break;
             }
-            diagnostics.add({at_start ? Code::E0803 : Code::E0804,
-                             {},
-                             fmt::format("the equations of motion are not finite at {}", when),
-                             place(s.x_end),
-                             "finite numbers",
-                             at_start ? "check parameters and start values for divisions by zero" : rows_kept});
+            diagnostics.add(not_finite(d, motion, at_start ? Code::E0803 : Code::E0804, s.t_end, s.x_end, "at " + when,
+                                       at_start ? k_check_start : rows_kept));
             break;
         case EndReason::step_too_small:
             diagnostics.add(

@@ -329,10 +329,19 @@ private:
             const DrawnQuantity& against = quantities_.back();
             spec.x_label = with_unit(against.label, against.unit);
             const std::size_t curves = quantities_.size() - 1;
-            for (std::size_t i = 0; i < curves; ++i)
-                spec.curves.push_back({quantities_[i].label, against.values, quantities_[i].values});
+            // what is known of some curves is not said of the axis
+            const auto all_known = std::all_of(quantities_.begin(), quantities_.end() - 1,
+                                               [](const DrawnQuantity& quantity) { return quantity.unit_known; });
+            for (std::size_t i = 0; i < curves; ++i) {
+                const DrawnQuantity& quantity = quantities_[i];
+                const std::string label = all_known || curves == 1 ? quantity.label : with_unit(quantity.label, quantity.unit);
+                spec.curves.push_back({label, against.values, quantity.values});
+            }
             const std::string& unit = quantities_.front().unit;
-            spec.y_label = curves == 1 ? with_unit(quantities_.front().label, unit) : unit.empty() ? "" : "[" + unit + "]";
+            if (curves == 1)
+                spec.y_label = with_unit(quantities_.front().label, unit);
+            else if (all_known && !unit.empty())
+                spec.y_label = "[" + unit + "]";
         }
         if (count_left_out(spec)) out_.spec = std::move(spec);
     }

@@ -19,7 +19,7 @@ struct Bound {
     std::size_t size;          // speeds and constraint rows
     std::size_t instructions;  // of the accelerations
 };
-constexpr Bound k_examined{24, 1500}, k_printed{40, 1000}, k_all_printed{24, 600}, k_tabulated{400, 3000};
+constexpr Bound k_examined{24, 4000}, k_printed{40, 4000}, k_all_printed{24, 600}, k_tabulated{400, 3000};
 constexpr std::size_t k_equation_bytes = 600'000;
 // random states at which a run's report compares and tests; `check` takes more
 constexpr std::size_t k_states = 30;

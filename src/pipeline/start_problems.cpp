@@ -149,6 +149,69 @@ std::optional<Diagnostic> law_without_value(const ConstrainedDynamics& d, const 
     return std::nullopt;
 }
 
+std::optional<PartWithoutValue> part_without_value(const ConstrainedDynamics& d, const Motion& motion, double t,
+                                                   std::span<const double> x, const std::string& when) {
+    const Model& m = *d.model;
+    Graph& g = d.graph();
+    const std::vector<double> values = values_at(d, motion, t, x);
+    const auto unknown = [&](NodeId scalar) {
+        const std::vector<SymbolId> symbols = symbols_in(g, std::span(&scalar, 1));
+        return std::any_of(symbols.begin(), symbols.end(), [&](SymbolId s) {
+            const SymbolKind kind = g.symbol(s).kind;
+            return kind == SymbolKind::multiplier || kind == SymbolKind::other || kind == SymbolKind::speed_rate;
+        });
+    };
+    // operands come first: the first number that is not finite is made of such as are
+    const auto look_into = [&](NodeId written, const std::string& what, Span span) -> std::optional<PartWithoutValue> {
+        Sweep sweep;
+        for (const NodeId node : std::vector<NodeId>(sweep.collect(g, std::span(&written, 1)))) {
+            if (g.is_vector(node)) continue;
+            const NodeId scalar = d.kinematics->resolve(node);
+            if (unknown(scalar)) continue;
+            const double value = evaluate<double>(g, std::span(&scalar, 1), values).front();
+            if (!std::isfinite(value))
+                return PartWithoutValue{span, fmt::format("{} has no value {}", what, when),
+                                        fmt::format("{} is {}", to_text(g, node), std::isnan(value) ? "no number" : "infinite")};
+        }
+        return std::nullopt;
+    };
+    for (std::size_t i = 1; i < m.points.size(); ++i)
+        if (auto found = look_into(m.points[i].position, "the position of " + m.points[i].name, m.points[i].span)) return found;
+    for (const Speed& speed : m.speeds)
+        if (auto found = look_into(speed.definition, "the definition of speed " + speed.name, speed.span)) return found;
+    for (std::size_t i = 0; i < m.constraints.size(); ++i) {
+        const Constraint& c = m.constraints[i];
+        if (!d.off.empty() && d.off[i]) continue;
+        if (auto found = look_into(c.phi, "constraint " + c.name, c.span)) return found;
+    }
+    for (const Load& load : m.loads) {
+        struct Expressions {
+            std::vector<NodeId> operator()(const ForceLoad& l) const { return {l.force}; }
+            std::vector<NodeId> operator()(const TorqueLoad& l) const { return {l.torque}; }
+            std::vector<NodeId> operator()(const GravityLoad& l) const { return {l.acceleration}; }
+            std::vector<NodeId> operator()(const SpringLoad& l) const { return {l.stiffness, l.length}; }
+            std::vector<NodeId> operator()(const DamperLoad& l) const { return {l.coefficient}; }
+            std::vector<NodeId> operator()(const GeneralizedLoad& l) const { return {l.force}; }
+            std::vector<NodeId> operator()(const PotentialLoad& l) const { return {l.energy}; }
+        };
+        for (const NodeId written : std::visit(Expressions{}, load.what))
+            if (auto found = look_into(written, "this load", load.span)) return found;
+    }
+    // a root of zero is finite, its derivative is not
+    for (std::size_t i = 0; i < d.rows.size(); ++i) {
+        std::vector<std::pair<NodeId, std::string>> derived{{d.b[i], "a second derivative"}};
+        for (const SparseEntry& e : d.A.entries)
+            if (e.row == i) derived.emplace_back(e.value, "the derivative by " + m.speeds[e.column].name);
+        for (const auto& [node, name] : derived) {
+            if (unknown(node) || std::isfinite(evaluate<double>(g, std::span(&node, 1), values).front())) continue;
+            const Constraint& c = m.constraints[d.rows[i].constraint];
+            return PartWithoutValue{c.span, fmt::format("constraint {} has no finite derivatives {}", c.name, when),
+                                    fmt::format("{}: {}", name, to_text(g, node))};
+        }
+    }
+    return std::nullopt;
+}
+
 std::string unreachable_combinations(const ConstrainedDynamics& d, const Motion& motion, double t, std::span<const double> x) {
     Graph& g = d.graph();
     const std::size_t n = d.model->speeds.size(), p = d.actuators.size();

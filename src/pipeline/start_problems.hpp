@@ -20,6 +20,15 @@ namespace appell {
 [[nodiscard]] std::optional<Diagnostic> law_without_value(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
                                                           std::span<const double> x);
 
+// A constraint, load, point or speed that is no finite number at a state, or whose derivative is none, and the part of it that is
+// at fault. `when` is "at the start", or "at t = ...".
+struct PartWithoutValue {
+    Span span;
+    std::string message, found;
+};
+[[nodiscard]] std::optional<PartWithoutValue> part_without_value(const ConstrainedDynamics& dynamics, const Motion& motion,
+                                                                 double t, std::span<const double> x, const std::string& when);
+
 // Combinations of servo rows that no actuator accelerates at a state, such as "s.x - s.y".
 [[nodiscard]] std::string unreachable_combinations(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
                                                    std::span<const double> x);

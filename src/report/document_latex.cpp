@@ -50,14 +50,20 @@ struct Renderer {
             double used = widths[0] + k_cell_gap;
             while (last < widths.size() && (last == first || used + widths[last] + k_cell_gap <= k_text_width))
                 used += widths[last++] + k_cell_gap;
-            // formulas inside a line are broken by LaTeX itself
             const double room = k_text_width - widths[0] - 2 * k_cell_gap;
             std::string columns = "l|";
             for (std::size_t j = first; j < last; ++j)
                 columns += widths[j] > room ? fmt::format("p{{{:.0f}pt}}", room) : std::string("l");
+            // words are broken by LaTeX itself, formulas at their signs
+            const auto cell = [&](const Phrase& phrase) {
+                const Math* math = std::get_if<Math>(&phrase);
+                if (math == nullptr || width_of(phrase) <= room) return latex_of(phrase);
+                const std::vector<std::string> lines = latex_lines(math->latex, room, room - k_cell_gap);
+                return fmt::format("${}$", fmt::join(lines, "$ \\newline\\hspace*{10pt}$"));
+            };
             const auto cells = [&](const std::vector<Phrase>& row) {
                 std::string line = latex_of(row[0]);
-                for (std::size_t j = first; j < last; ++j) line += " & " + latex_of(row[j]);
+                for (std::size_t j = first; j < last; ++j) line += " & " + cell(row[j]);
                 return line + " \\\\";
             };
             for (std::size_t begin = 0; begin < table.rows.size(); begin += k_table_rows) {

@@ -31,6 +31,11 @@ bool speeds_are_rates(const ConstrainedDynamics& d) {
     return true;
 }
 
+// an expression equated to zero, in front of the abbreviations that it may come with
+std::string set_to_zero(std::string expression, std::string_view with, std::string_view zero) {
+    return expression.insert(std::min(expression.find(with), expression.size()), zero);
+}
+
 Section system_section(const ConstrainedDynamics& d, const SpeedPartition& partition, const std::string& place) {
     const Model& m = *d.model;
     Graph& g = d.graph();
@@ -51,6 +56,7 @@ Section system_section(const ConstrainedDynamics& d, const SpeedPartition& parti
                 {std::to_string(i + 1), expression(g.symbol_node(m.speeds[i].u)), expression(m.speeds[i].definition)});
         section.blocks.emplace_back(std::move(speeds));
     }
+    for (Block& block : description_blocks(m)) section.blocks.push_back(std::move(block));
     if (!d.rows.empty()) {
         Table constraints{{"constraint", "level", "as stated"}, {}};
         std::size_t last = m.constraints.size();
@@ -58,9 +64,10 @@ Section system_section(const ConstrainedDynamics& d, const SpeedPartition& parti
             if (row.constraint == last) continue;  // one line for the components of a vector equation
             last = row.constraint;
             const Constraint& c = m.constraints[last];
-            const std::string latex = fmt::format("{} = {}", to_latex(g, c.phi), g.is_vector(c.phi) ? "\\mathbf{0}" : "0");
-            constraints.rows.push_back(
-                {c.name, std::string(level_name(row.level)), named(c.text.empty() ? to_text(g, c.phi) + " = 0" : c.text, latex)});
+            const std::string latex =
+                set_to_zero(to_latex(g, c.phi), "\\quad\\text{with }", g.is_vector(c.phi) ? " = \\mathbf{0}" : " = 0");
+            const std::string text = c.text.empty() ? set_to_zero(to_text(g, c.phi), " with ", " = 0") : c.text;
+            constraints.rows.push_back({c.name, std::string(level_name(row.level)), named(text, latex)});
         }
         section.blocks.emplace_back(std::move(constraints));
     }

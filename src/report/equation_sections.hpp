@@ -31,6 +31,8 @@ inline constexpr const char* k_not_applicable = "Not applicable";
 [[nodiscard]] std::string formulation_sentence(Formulation formulation);
 
 // --- pieces of sections
+// what the letters of the equations stand for: parameters, frames, points, masses and given forces, as the model states them
+[[nodiscard]] std::vector<Block> description_blocks(const Model& model);
 [[nodiscard]] std::string_view level_name(Level level);
 [[nodiscard]] NodeId vector_of(const ConstrainedDynamics& dynamics, const Vec3& v);  // components times basis vectors
 [[nodiscard]] Math speed_rate(const ConstrainedDynamics& dynamics, std::size_t speed);

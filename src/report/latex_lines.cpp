@@ -8,10 +8,13 @@ namespace appell {
 
 namespace {
 
-// widths in points: rounded means of Computer Modern at 10 pt
-constexpr double k_letter = 5.2, k_capital = 7.6, k_digit = 5.0, k_paren = 3.9, k_sign = 12.2, k_function_letter = 4.8,
-                 k_space = 2.5;
-constexpr double k_script = 0.72, k_fraction_bar = 2.4, k_root = 8.3;
+// widths in points, of Computer Modern at 10 pt
+constexpr std::array<double, 26> k_small{5.3, 4.3, 4.4, 5.2, 4.7, 5.0, 4.8, 5.8, 3.5, 4.2, 5.3, 3.0, 8.8,
+                                         6.0, 4.9, 5.1, 4.5, 4.6, 4.7, 3.6, 5.8, 4.9, 7.2, 5.8, 5.0, 4.7};
+constexpr std::array<double, 26> k_capitals{7.5, 7.6, 7.2, 8.3, 7.4, 7.0, 7.9, 8.4, 4.5, 5.6, 8.5, 6.8, 9.8,
+                                            8.1, 7.7, 6.9, 8.0, 7.6, 6.2, 6.1, 6.9, 6.1, 9.7, 8.3, 6.1, 6.9};
+constexpr double k_letter = 5.2, k_digit = 5.0, k_paren = 3.9, k_sign = 12.2, k_function_letter = 4.8, k_space = 2.5;
+constexpr double k_script = 0.8, k_tall_paren = 6, k_fraction_bar = 2.4, k_root = 8.3;
 
 enum class Kind { atom, sign, paren, fraction, root };
 
@@ -82,9 +85,9 @@ private:
     }
 
     static double letter_width(unsigned char c) {
-        if (c == 'm' || c == 'M' || c == 'W') return 9;
-        if (c == 'w') return 7.2;
-        return std::isdigit(c) != 0 ? k_digit : std::isupper(c) != 0 ? k_capital : k_letter;
+        if (c >= 'a' && c <= 'z') return k_small[c - 'a'];
+        if (c >= 'A' && c <= 'Z') return k_capitals[c - 'A'];
+        return std::isdigit(c) != 0 ? k_digit : k_letter;
     }
 
     // what a script or a command is applied to: a group or one token
@@ -211,10 +214,16 @@ private:
             // what hangs on an item, as an exponent does, stays with it
             double tail = 0;
             for (std::size_t k = i + 1; k < end && hangs(items[k]); ++k) tail += items[k].width;
-            if (used_ + item.width + tail <= room_ || !breakable(item))
+            if (used_ + item.width + tail <= room_ || !breakable(item)) {
                 put(item.text, item.width);
-            else
+            } else if (tail > 0 && i > begin && used_ > 0 && k_sign + item.width + tail <= limit_) {
+                // a power that fits in a line is not torn
+                close_line();
+                put("{} \\cdot ", k_sign);
+                put(item.text, item.width);
+            } else {
                 open(item);
+            }
         }
     }
 
@@ -225,10 +234,11 @@ private:
 
     void open(const Item& item) {
         const auto grouped = [&](const Items& inside, bool tall) {
-            put(tall ? "\\Bigl(" : "(", k_paren);
+            const double width = tall ? k_tall_paren : k_paren;
+            put(tall ? "\\Bigl(" : "(", width);
             sum(inside);
             current_.erase(current_.find_last_not_of(' ') + 1);
-            put_written(tall ? "\\Bigr)" : ")", k_paren);
+            put_written(tall ? "\\Bigr)" : ")", width);
         };
         switch (item.kind) {
             case Kind::paren: grouped(item.inside, item.open != "("); break;
@@ -251,7 +261,12 @@ private:
                         grouped(item.inside, true);
                 } else {
                     grouped(item.inside, true);
-                    put_written("\\Big/", k_paren + 2);
+                    const double whole = below + 3 * k_tall_paren;
+                    if (used_ + whole > room_ && whole <= limit_) {
+                        close_line();
+                        put("{} ", 0);
+                    }
+                    put_written("\\Big/", k_tall_paren);
                     grouped(item.below, true);
                 }
             }

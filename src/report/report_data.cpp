@@ -62,24 +62,30 @@ class Columns {
 public:
     Columns(const Run& run, const ReportRows& rows) : run_(run), rows_(rows) {}
 
-    // the column's index in the list; null where it was not kept
-    Json index(std::size_t column) {
-        if (column == RowLayout::k_time) return nullptr;
-        const auto known = std::find(listed_.begin(), listed_.end(), column);
-        if (known != listed_.end()) return known - listed_.begin();
-        if (rows_.find(column) == nullptr) return nullptr;
-        listed_.push_back(column);
-        return listed_.size() - 1;
+    // the places of a trace's columns in the list; null where one was not kept, and for the time
+    std::pair<Json, Json> indices(const RowLayout::TraceColumns& trace) {
+        const ReportRows::Pair* pair = trace.x == RowLayout::k_time ? nullptr : rows_.find_pair(trace.x, trace.y);
+        const ReportRows::Column* column = rows_.find(trace.y);
+        if (pair == nullptr || (column != nullptr && column->curve.whole())) return {index(trace.x), index(trace.y)};
+        const std::size_t first = place({trace.x, pair});
+        return {first, place({trace.y, pair})};
     }
 
     // `shared`: the times that columns without their own have
     Json list(Json& shared) const {
         Json out = Json::array();
-        for (const std::size_t column : listed_) {
-            const ThinnedCurve& curve = rows_.find(column)->curve;
+        for (const Listed& listed : listed_) {
             Curve points;
+            if (listed.pair != nullptr) {
+                listed.pair->curve.append_to(points);
+                out.push_back({{"name", run_.columns[listed.column]},
+                               {"v", base64(listed.column == listed.pair->x ? points.x : points.y)},
+                               {"t", base64(listed.pair->curve.times())}});
+                continue;
+            }
+            const ThinnedCurve& curve = rows_.find(listed.column)->curve;
             curve.append_to(points);
-            Json entry{{"name", run_.columns[column]}, {"v", base64(points.y)}};
+            Json entry{{"name", run_.columns[listed.column]}, {"v", base64(points.y)}};
             if (curve.whole())
                 shared = base64(points.x);
             else
@@ -90,9 +96,26 @@ public:
     }
 
 private:
+    struct Listed {
+        std::size_t column;
+        const ReportRows::Pair* pair = nullptr;  // of which it is a part
+        friend bool operator==(const Listed&, const Listed&) = default;
+    };
+
+    std::size_t place(const Listed& listed) {
+        const auto known = std::find(listed_.begin(), listed_.end(), listed);
+        if (known != listed_.end()) return static_cast<std::size_t>(known - listed_.begin());
+        listed_.push_back(listed);
+        return listed_.size() - 1;
+    }
+    Json index(std::size_t column) {
+        if (column == RowLayout::k_time || rows_.find(column) == nullptr) return nullptr;
+        return place({column});
+    }
+
     const Run& run_;
     const ReportRows& rows_;
-    std::vector<std::size_t> listed_;
+    std::vector<Listed> listed_;
 };
 
 Json plots_json(const Model& m, const Run& run, Columns& columns) {
@@ -105,10 +128,9 @@ Json plots_json(const Model& m, const Run& run, Columns& columns) {
                    {"x", spec.x_label},     {"y", spec.y_label},
                    {"more", listed.more},   {"traces", Json::array()}};
         for (std::size_t k = 0; k < spec.curves.size(); ++k) {
-            Json y = columns.index(listed.plot.columns[k].y);
+            auto [x, y] = columns.indices(listed.plot.columns[k]);
             if (y.is_null()) continue;
-            entry["traces"].push_back(
-                {{"label", spec.curves[k].label}, {"x", columns.index(listed.plot.columns[k].x)}, {"y", std::move(y)}});
+            entry["traces"].push_back({{"label", spec.curves[k].label}, {"x", std::move(x)}, {"y", std::move(y)}});
         }
         out.push_back(std::move(entry));
     }

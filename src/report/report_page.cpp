@@ -58,8 +58,9 @@ std::string header(const Content& c) {
     const SimulateSummary& s = c.run->summary;
     std::string out = fmt::format("<header>\n<p class=\"name\">{}</p>\n<h1>{}</h1>\n", html_text(m.name),
                                   html_text(m.title.empty() ? m.name : m.title));
-    for (const std::string& paragraph : leading_comment(c.model_text))
-        out += fmt::format("<p class=\"lead\">{}</p>\n", html_text(paragraph));
+    for (const CommentParagraph& paragraph : leading_comment(c.model_text))
+        out += paragraph.set_apart ? fmt::format("<pre><code>{}</code></pre>\n", html_text(paragraph.text))
+                                   : fmt::format("<p class=\"lead\">{}</p>\n", html_text(paragraph.text));
     if (s.reason != EndReason::finished)
         out += fmt::format("<p class=\"ended\"><b>The run ended at t = {} s:</b> {}</p>\n", short_number(s.t_end),
                            html_text(name(s.reason)));
@@ -234,8 +235,9 @@ std::string model_text(const Content& c) {
 
 }  // namespace
 
-std::vector<std::string> leading_comment(std::string_view text) {
-    std::vector<std::string> out;
+std::vector<CommentParagraph> leading_comment(std::string_view text) {
+    constexpr std::size_t k_set_apart = 3;  // blanks behind the sign
+    std::vector<CommentParagraph> out;
     bool open = false;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -245,15 +247,17 @@ std::vector<std::string> leading_comment(std::string_view text) {
         if (line.empty() && out.empty()) continue;
         if (line.empty() || line.front() != '#') break;
         line.remove_prefix(1);
-        while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+        const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
+        line.remove_prefix(blanks);
         if (line.empty()) {
             open = false;
             continue;
         }
-        if (open)
-            out.back().append(" ").append(line);
+        const bool set_apart = blanks >= k_set_apart;
+        if (open && out.back().set_apart == set_apart)
+            out.back().text.append(set_apart ? "\n" : " ").append(line);
         else
-            out.emplace_back(line);
+            out.push_back({std::string(line), set_apart});
         open = true;
     }
     return out;

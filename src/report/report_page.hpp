@@ -56,8 +56,13 @@ struct ReportContent {
 
 [[nodiscard]] std::string report_html(const ReportContent& content);
 
-// the comment that a model file opens with, as paragraphs
-[[nodiscard]] std::vector<std::string> leading_comment(std::string_view model_text);
+// the comment that a model file opens with, as paragraphs; lines that are indented further, such as commands, keep their lines
+struct CommentParagraph {
+    std::string text;
+    bool set_apart = false;
+    friend bool operator==(const CommentParagraph&, const CommentParagraph&) = default;
+};
+[[nodiscard]] std::vector<CommentParagraph> leading_comment(std::string_view model_text);
 
 // the constraints with what keeps them: name, equation as written, level, place, force or torque; not yet printed
 [[nodiscard]] Section constraint_table(const ConstrainedDynamics& dynamics);

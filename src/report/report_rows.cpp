@@ -9,6 +9,8 @@ namespace {
 constexpr std::size_t k_most_columns = 240;
 constexpr std::size_t k_column_values = 40'000, k_scene_values = 120'000;  // in all
 constexpr std::size_t k_most_cells = 256, k_least_cells = 24;
+// a path shows its shape, and takes more points than a signal
+constexpr std::size_t k_pair_values = 40'000, k_most_pair_cells = 1024;
 constexpr std::size_t k_most_frames = 1200, k_least_frames = 100;
 
 }  // namespace
@@ -19,6 +21,7 @@ ReportRows::ReportRows(const RowLayout& layout, std::size_t works)
       most_frames_(width_ == 0 ? 0 : std::clamp(k_scene_values / width_, k_least_frames, k_most_frames)) {
     // what the plots show comes first, should there be too many
     std::vector<std::size_t> wanted;
+    std::vector<std::pair<std::size_t, std::size_t>> against;
     const auto want = [&](std::size_t column) {
         if (column != RowLayout::k_time && std::find(wanted.begin(), wanted.end(), column) == wanted.end() &&
             wanted.size() < k_most_columns)
@@ -28,6 +31,7 @@ ReportRows::ReportRows(const RowLayout& layout, std::size_t works)
         for (const RowLayout::TraceColumns& trace : plot.traces) {
             want(trace.x);
             want(trace.y);
+            if (trace.x != RowLayout::k_time && against.size() < k_most_columns) against.emplace_back(trace.x, trace.y);
         }
     for (std::size_t c = layout.kinetic; c <= layout.works + works; ++c) want(c);
     for (std::size_t c = layout.residuals; c < layout.kinetic; ++c) want(c);
@@ -37,6 +41,9 @@ ReportRows::ReportRows(const RowLayout& layout, std::size_t works)
     const std::size_t cells =
         std::clamp(k_column_values / (6 * std::max<std::size_t>(wanted.size(), 1)), k_least_cells, k_most_cells);
     for (const std::size_t column : wanted) columns_.push_back({column, ThinnedCurve(cells)});
+    const std::size_t pair_cells =
+        std::clamp(k_pair_values / (18 * std::max<std::size_t>(against.size(), 1)), k_least_cells, k_most_pair_cells);
+    for (const auto& [x, y] : against) pairs_.push_back({x, y, ThinnedCurve(pair_cells)});
 }
 
 const ReportRows::Column* ReportRows::find(std::size_t column) const {
@@ -44,7 +51,13 @@ const ReportRows::Column* ReportRows::find(std::size_t column) const {
     return found == columns_.end() ? nullptr : &*found;
 }
 
+const ReportRows::Pair* ReportRows::find_pair(std::size_t x, std::size_t y) const {
+    const auto found = std::find_if(pairs_.begin(), pairs_.end(), [&](const Pair& p) { return p.x == x && p.y == y; });
+    return found == pairs_.end() ? nullptr : &*found;
+}
+
 void ReportRows::add(double t, std::span<const double> row) {
+    for (Pair& p : pairs_) p.curve.add(row[p.x], row[p.y], t);
     for (Column& c : columns_) c.curve.add(t, row[c.column]);
     if (width_ == 0) return;
     if (last_is_extra_) {

@@ -1,6 +1,6 @@
 // The rows of a run as a report needs them, in bounded memory and bounded bytes: every column that is plotted as a thinned curve
-// over time, which keeps all extremes, and the scene as frames, whole rows of which every second is dropped when there are
-// too many.
+// over time, which keeps all extremes, columns that are plotted against each other together, and the scene as frames, whole rows
+// of which every second is dropped when there are too many.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,14 @@ public:
     [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
     [[nodiscard]] const Column* find(std::size_t column) const;
 
+    // Two columns against each other. Each thinned over time by itself, they would keep extremes at times of their own, and what
+    // is drawn between them would be no path.
+    struct Pair {
+        std::size_t x, y;
+        ThinnedCurve curve;
+    };
+    [[nodiscard]] const Pair* find_pair(std::size_t x, std::size_t y) const;
+
     // --- frames of the scene
     [[nodiscard]] std::size_t frames() const { return times_.size(); }
     [[nodiscard]] std::span<const double> times() const { return times_; }
@@ -36,6 +44,7 @@ private:
     void drop_every_second();
 
     std::vector<Column> columns_;
+    std::vector<Pair> pairs_;
     std::size_t first_, width_;  // of the scene's columns
     std::size_t most_frames_;
     std::size_t rows_ = 0, spacing_ = 1;

@@ -39,12 +39,12 @@ void ThinnedCurve::add_to(Cell& cell, const Point& point) {
         if (i != dropped) cell.points[cell.count++] = all[i];
 }
 
-void ThinnedCurve::add(double x, double y) {
+void ThinnedCurve::add(double x, double y, double t) {
     if (points_ % per_cell_ == 0) {
         if (cells_.size() == most_cells_) halve();
         if (points_ % per_cell_ == 0) cells_.emplace_back();
     }
-    add_to(cells_.back(), {x, y});
+    add_to(cells_.back(), {x, y, t});
     ++points_;
 }
 
@@ -65,6 +65,13 @@ void ThinnedCurve::append_to(Curve& curve) const {
             curve.x.push_back(cell.points[k].x);
             curve.y.push_back(cell.points[k].y);
         }
+}
+
+std::vector<double> ThinnedCurve::times() const {
+    std::vector<double> out;
+    for (const Cell& cell : cells_)
+        for (std::size_t k = 0; k < cell.count; ++k) out.push_back(cell.points[k].t);
+    return out;
 }
 
 }  // namespace appell

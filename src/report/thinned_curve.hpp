@@ -15,16 +15,18 @@ class ThinnedCurve {
 public:
     explicit ThinnedCurve(std::size_t most_cells = 4096) : most_cells_(most_cells) {}
 
-    void add(double x, double y);
+    // `t`: when it was, where x is not that
+    void add(double x, double y, double t = 0);
     // appended to the curve, in order
     void append_to(Curve& curve) const;
+    [[nodiscard]] std::vector<double> times() const;  // the t of these points
     // no point was left out
     [[nodiscard]] bool whole() const { return per_cell_ <= k_kept; }
 
 private:
     static constexpr std::size_t k_kept = 6;
     struct Point {
-        double x, y;
+        double x, y, t;
     };
     struct Cell {
         std::array<Point, k_kept> points;

@@ -138,7 +138,10 @@ std::vector<BadModel> bad_models() {
     add(Code::E0802, particle("constraint c: x' = 2*y'\nspeed u = x', v = y'\nstart u = 1 fixed, v = 1 fixed"));
     // a zero that was written is as good as any other number
     add(Code::E0609, particle("speed u = x', v = y'\nstart u = 0, x' = 1"));
-    add(Code::E0803, particle("force on P = (1 N*m)/y*N.x"));
+    add(Code::E0803, particle("force on P = (1 N*m)/y*N.x")).place = "force on P = (1 N*m)/y*N.x";
+    add(Code::E0803, particle("constraint c: sqrt(y - 1 m)*x' = 0")).place = "sqrt(y - 1 m)*x' = 0";
+    // finite itself, its derivatives are not
+    add(Code::E0803, particle("constraint c: sqrt(y/(1 m)) = x/(1 m) - 1")).place = "sqrt(y/(1 m)) = x/(1 m) - 1";
     {
         BadModel& bad = add(Code::E0804, particle("force on P = log(1 - t)*N.x\nrun for 2 s"));
         bad.keeps_rows = true;

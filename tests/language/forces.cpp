@@ -46,6 +46,18 @@ plot mag(force(a, Q)) vs th
     EXPECT_EQ(m.outputs[3].dimension, Dimension::of(2, 1, -2));
 }
 
+TEST(LanguageForces, MultipliersHaveTheDimensionOfTheirRows) {
+    const Model m = read_ok(with(
+        "coord x = 0 m, y = 0 m\nparticle P mass 1 kg at O + x*N.x + y*N.y\nconstraint p: x^2 = (1 m)*y\n"
+        "constraint v: dot(vel(P), vel(P)) = 4 m^2/s^2\nconstraint a: x'' = 0\nconstraint u: x' = 2*y'\nconstraint n: 2*x = 3\n"
+        "output f = lambda(p), g = lambda(v), h = lambda(a), i = lambda(u), j = lambda(n)\n"));
+    EXPECT_EQ(m.outputs[0].dimension, Dimension::of(0, 1, -2));  // J/m^2
+    EXPECT_EQ(m.outputs[1].dimension, Dimension::of(0, 1, -1));  // W/(m^2/s^2)
+    EXPECT_EQ(m.outputs[2].dimension, Dimension::of(1, 1, -2));  // W s/(m/s^2 s^2)
+    EXPECT_EQ(m.outputs[3].dimension, Dimension::of(1, 1, -2));
+    EXPECT_EQ(m.outputs[4].dimension, std::nullopt);  // what is computed from a bare number has none
+}
+
 TEST(LanguageForces, AreRefusedWhereTheyHaveNoMeaning) {
     const std::pair<const char*, Code> bad[] = {
         {"force on Q = force(a, P_)", Code::E0405},         {"constraint b: dot(force(a, P_), N.x) = 0", Code::E0405},

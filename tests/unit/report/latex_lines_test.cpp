@@ -99,7 +99,17 @@ TEST(LatexLines, FractionsAndRootsAreRewritten) {
     EXPECT_TRUE(all("\\frac{" + terms(20, "x y") + "}{2 m}").starts_with("\\frac{1}{2 m} \\Bigl(x y"));
     EXPECT_TRUE(all("\\frac{m (" + terms(20, "x y") + ")}{4}").starts_with("\\frac{1}{4} m (x y"));
     EXPECT_NE(all("\\frac{a}{" + terms(20, "x y") + "}").find("\\Bigl(a\\Bigr) \\Big/ \\Bigl(x y"), std::string::npos);
+    // a denominator that a line can hold gets one
+    EXPECT_NE(all("\\frac{" + terms(20, "x y") + "}{" + terms(5, "x y") + "}").find("\n{} \\Big/ \\Bigl(x y"), std::string::npos);
     EXPECT_NE(all("\\sqrt{" + terms(20, "x y") + "}").find("\\Bigr) ^{1/2}"), std::string::npos);
+}
+
+TEST(LatexLines, PowersAreNotTorn) {
+    const std::string power = "(" + terms(6, "x y") + ")^2";
+    const std::vector<std::string> lines = latex_lines("m " + terms(3, "a b") + " + c d " + power, 200, 190);
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines.back(), "{} + c d " + power);
+    EXPECT_EQ(latex_lines("a b c d e f g h i j k l m n o p q r " + power, 200, 190).back(), "{} \\cdot " + power);
 }
 
 TEST(LatexLines, WidthsAreTheRightSize) {

@@ -138,7 +138,10 @@ TEST(ReportPage, ShortRunsAreWholeAndShareTheirTimes) {
 }
 
 TEST(LeadingComment, IsReadAsParagraphs) {
-    EXPECT_EQ(leading_comment("# one\n#  two\n#\n# three\nsystem s\n# four\n"), (std::vector<std::string>{"one two", "three"}));
+    EXPECT_EQ(leading_comment("# one\n#  two\n#\n# three\nsystem s\n# four\n"),
+              (std::vector<CommentParagraph>{{"one two"}, {"three"}}));
+    EXPECT_EQ(leading_comment("# one:\n#   appell check x\n#   appell run x\n# two\n"),
+              (std::vector<CommentParagraph>{{"one:"}, {"appell check x\nappell run x", true}, {"two"}}));
     EXPECT_TRUE(leading_comment("system s\n# one\n").empty());
     EXPECT_TRUE(leading_comment("").empty());
 }
