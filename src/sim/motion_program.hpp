@@ -40,11 +40,8 @@ public:
 
     // the same without a copy, straight into `out`, where the program allows it; see Workspace::run_whole
     [[nodiscard]] bool run_whole(double t, std::span<const double> x, std::span<double> out) {
-        if (neighbours_ != nullptr) {
-            inputs_[0] = t;
-            if (run_together(x.data(), out.data())) return true;
-        }
-        own().inputs()[0] = t;
+        if (neighbours_ != nullptr || !own_) return run_whole_together(t, x, out);
+        own_->inputs()[0] = t;
         return own_->run_whole(x.data(), out.data());
     }
     [[nodiscard]] EvalReport whole_report() const { return together_.done ? together_.report : own_->whole_report(); }
@@ -88,6 +85,15 @@ public:
     [[nodiscard]] std::span<const double> directions() const { return together_.done ? directions_ : own_->directions(0); }
 
 private:
+    // NOTE: apart, since alone a small program takes no longer than what this would add around it
+    [[gnu::noinline]] bool run_whole_together(double t, std::span<const double> x, std::span<double> out) {
+        if (neighbours_ != nullptr) {
+            inputs_[0] = t;
+            if (run_together(x.data(), out.data())) return true;
+        }
+        own().inputs()[0] = t;
+        return own_->run_whole(x.data(), out.data());
+    }
     void join(Neighbours& neighbours) {
         neighbours_ = &neighbours;
         inputs_.resize(program_->inputs);
