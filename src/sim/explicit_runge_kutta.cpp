@@ -2,9 +2,7 @@
 #include "sim/explicit_runge_kutta.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "base/error.hpp"
@@ -14,21 +12,7 @@ namespace appell {
 namespace {
 
 constexpr double k_safety = 0.9;
-constexpr double k_least_log_error = -13.287712379549449;  // of 1e-4: smaller errors of a step are taken for this one by the next
-
-// The size of the next step is a rule of thumb, and all of that step waits for it: logarithms and powers to a few parts in a
-// thousand are enough, and need no call. Parabolas between the powers of two, which they meet.
-double rough_log2(double x) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const double mantissa = std::bit_cast<double>((bits & 0x000fffffffffffffull) | 0x3ff0000000000000ull);
-    return static_cast<double>(static_cast<int>(bits >> 52 & 0x7ff) - 1023) + (mantissa * (2 - mantissa / 3) - 5.0 / 3);
-}
-double rough_exp2(double y) {
-    int whole = static_cast<int>(y);
-    if (y < whole) --whole;
-    const double rest = y - whole;
-    return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + whole) << 52) * (1 + rest * (0.6565 + 0.3435 * rest));
-}
+constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller errors of a step are taken for this one by the next
 
 }  // namespace
 
@@ -157,15 +141,17 @@ StepStatus ExplicitRungeKutta::step() {
         }
         double next = h_, log_error = k_least_log_error;
         if (!fixed()) {
+            // the size of the next step is a rule of thumb: six digits of it are more than enough
             const double square = squared_error(h);
-            log_error = 0.5 * rough_log2(square);
+            log_error = 0.5F * std::log(static_cast<float>(square));
             if (!(square <= 1)) {
                 failure = RateStatus::ok;
-                const double raw = k_safety * rough_exp2(-control_.alpha * log_error);
+                const double raw = k_safety * std::exp(static_cast<float>(-control_.alpha * log_error));
                 reject(h * (std::isfinite(square) ? std::max(1 / control_.most_shrink, raw) : 1 / control_.most_shrink));
                 continue;
             }
-            double growth = k_safety * rough_exp2(control_.beta * previous_log_error_ - control_.alpha * log_error);
+            double growth =
+                k_safety * std::exp(static_cast<float>(control_.beta * previous_log_error_ - control_.alpha * log_error));
             growth = std::clamp(growth, 1 / control_.most_shrink, control_.most_growth);
             if (rejected_) growth = std::min(growth, 1.0);
             next = h * growth;
