@@ -8,8 +8,6 @@
 #include <complex>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "pipeline/linearize.hpp"
 #include "support/gallery_run.hpp"
 
