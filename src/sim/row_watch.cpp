@@ -19,15 +19,14 @@ constexpr double k_steady = 0.5;
 // a gradient that falls to this part of itself inside one step goes to zero, or so it seems
 constexpr double k_collapse = 1e-3;
 // A singularity that a step goes across is not missed by less than this part of the coordinates and speeds: next to it the errors
-// of a run grow beyond all tolerances, and decide to which side it goes. Where two branches of a motion cross, an error e in the
-// rows leads from one to the other at a distance of the root of e, so that it is not less than the root of the tolerance either.
+// of a run grow beyond all tolerances, and decide to which side it goes.
 constexpr double k_near = 1e-5;
 constexpr double k_near_not_projected = 1e-3;
 constexpr double k_large_turn = 0.5;
-// The smallest pivot is as long as the way to where it vanishes, and doubles within that length; so does a gradient.
-constexpr double k_doubles = 0.5;
-// a smallest pivot that is worth a look at the states around, and how much larger it is than the distance
-constexpr double k_small_pivot = 1e-4, k_pivot_by_distance = 10;
+// The smallest pivot is as long as the way to where it vanishes, and doubles within that length.
+constexpr double k_pivots = 0.5;
+// a smallest pivot that is worth a look at the states around
+constexpr double k_small_pivot = 1e-4;
 // of the largest speed: what a step that passes through rest may miss it by
 constexpr double k_rest = 1e-3;
 // of the longest step so far
@@ -38,12 +37,8 @@ constexpr int k_states_around = 16;
 
 }  // namespace
 
-RowWatch::RowWatch(const Motion& motion, Projector& velocity, double tolerance)
-    : near_(std::max(k_near, std::sqrt(tolerance))),
-      small_pivot_(std::max(k_small_pivot, k_pivot_by_distance * near_)),
-      velocity_(velocity),
-      columns_(motion.speeds),
-      states_(motion.states()) {
+RowWatch::RowWatch(const Motion& motion, Projector& velocity)
+    : velocity_(velocity), columns_(motion.speeds), states_(motion.states()) {
     for (std::size_t row = 0; row < motion.velocity_rows; ++row)
         if (const auto& of = motion.velocity_constraints; row == 0 || of.empty() || of[row] != of[row - 1])
             first_row_.push_back(row);
@@ -58,7 +53,6 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity, double tolerance)
         s->directions.resize(motion.velocity_rows > 1 && velocity.program().sparse() == nullptr ? s->rows.size() : 0);
         s->size.resize(constraints() + 1);
     }
-    longest_.resize(constraints());
     for (auto& sizes : sizes_) sizes.resize(constraints() + 1);
     for (auto& angles : angles_) angles.resize(constraints() + 1);
 }
@@ -182,7 +176,6 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
 
 void RowWatch::accept(std::span<const double> x) {
     std::swap(before_, after_);
-    for (std::size_t c = 0; c < constraints(); ++c) longest_[c] = std::max(longest_[c], before_.size[c]);
     std::copy_n(x.begin(), states_, x_before_.begin());
     grow(x);
 }
@@ -195,15 +188,14 @@ void RowWatch::checkpoint(Checkpoint& c) {
     c("watch.rows", before_.rows);
     c("watch.directions", before_.directions);
     c("watch.sizes", before_.size);
-    c("watch.longest", longest_);
     c("watch.known", before_.known);
     c("watch.bordered", before_.bordered);
 }
 
 RowFinding RowWatch::near(double t, std::span<const double> x, bool not_projected) {
     if (constraints() == 0) return {};
-    const double part = not_projected ? std::max(k_near_not_projected, near_) : near_;
-    return look_around(t, x, part, part, k_doubles, k_large_turn, k_doubles);
+    const double part = not_projected ? k_near_not_projected : k_near;
+    return look_around(t, x, part, part, k_collapse, k_large_turn, k_pivots);
 }
 
 // At x and at states around, within a part of each coordinate and of the largest speed: a gradient much smaller than there, or of
@@ -236,13 +228,6 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_p
     return found;
 }
 
-// a smallest pivot, or a gradient against the longest it was, that is worth a look at the states around
-bool RowWatch::nearly_lost(const Sample& sample) const {
-    for (std::size_t c = 0; c < constraints(); ++c)
-        if (sample.size[c] < small_pivot_ * longest_[c]) return true;
-    return sample.size.back() < small_pivot_;
-}
-
 RowFinding RowWatch::look(Integrator& integrator) {
     RowFinding found = look_along(integrator);
     if (found.loss == RowLoss::none) found = look_at_rest(integrator);
@@ -252,10 +237,12 @@ RowFinding RowWatch::look(Integrator& integrator) {
     }
     // Steps may lead round a singularity on the errors made before, without a sign of it in any one of them: a linkage that is
     // stretched out bends to the side where its round-off is.
-    if (constraints() == 0 || !nearly_lost(after_) || !integrator.dense(integrator.t(), other_state_)) return found;
+    if (constraints() == 0 || !(after_.size.back() < k_small_pivot) || !integrator.dense(integrator.t(), other_state_))
+        return found;
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     found = near(integrator.t(), other_state_);
     std::swap(after_, end_);
+    found.certain = found.loss != RowLoss::none;
     return found;
 }
 
@@ -292,7 +279,7 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
     if (!integrator.dense(t0 + place * h, other_state_)) return {};
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     // as far around as rest was missed
-    const double part = std::max(near_, 3 * least / u_size_);
+    const double part = std::max(k_near, 3 * least / u_size_);
     const RowFinding found = look_around(t0 + place * h, other_state_, 0, part, k_collapse, k_large_turn);
     std::swap(after_, end_);
     return found;
@@ -365,9 +352,7 @@ bool RowWatch::dips(Integrator& integrator, std::size_t which) {
     if (!(sizes_[least][which] < k_steady * most)) return false;
     const double smallest = sign_times_least(integrator, which, least, 1);
     // a motion that only leaves a small gradient behind is not stopped
-    // between its ends a step is off the rows by its error, and a smallest pivot is off zero by the root of that
-    const double collapse = which == constraints() ? std::max(k_collapse, k_pivot_by_distance * small_pivot_) : k_collapse;
-    return smallest < collapse * most && smallest < k_steady * sizes_.front()[which];
+    return smallest < k_collapse * most && smallest < k_steady * sizes_.front()[which];
 }
 
 // Does the size grow beyond all bounds inside the step, and come back? A row divided by what vanishes at the singularity does so

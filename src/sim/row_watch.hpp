@@ -34,9 +34,8 @@ struct RowFinding {
 
 class RowWatch {
 public:
-    // Watches the rows of this projector, which it also uses to look at other states. `tolerance` is that of the run's steps,
-    // relative; zero where they have none.
-    RowWatch(const Motion& motion, Projector& velocity, double tolerance);
+    // watches the rows of this projector, which it also uses to look at other states
+    RowWatch(const Motion& motion, Projector& velocity);
 
     // At the start: a gradient that is nothing against what it is at states around.
     [[nodiscard]] RowFinding start(double t, std::span<const double> x);
@@ -66,7 +65,6 @@ private:
         return a.known && b.known && a.bordered == b.bordered;
     }
     [[nodiscard]] double angle(const Sample& a, const Sample& b, std::size_t which);
-    [[nodiscard]] bool nearly_lost(const Sample& sample) const;
     [[nodiscard]] bool turns(const Sample& a, const Sample& b, std::size_t which);
     [[nodiscard]] bool turned_over(const Sample& a, const Sample& b);
     [[nodiscard]] RowFinding finding(RowLoss loss, std::size_t which) const {
@@ -86,8 +84,6 @@ private:
 
     static constexpr std::size_t k_parts = 8;  // of a step that is looked at closely
 
-    std::vector<double> longest_;  // by constraint: of its gradient, so far
-    double near_, small_pivot_;    // see k_near, k_small_pivot
     Projector& velocity_;
     std::size_t columns_, states_;
     std::vector<double> q_sizes_;         // of each coordinate, the largest so far

@@ -67,7 +67,7 @@ Stretch::Stretch(Journey& journey, double t, std::span<const double> x)
       follow_(motion_, motion_.follow),
       position_(motion_, motion_.position, Projector::Part::coordinates),
       velocity_(motion_, motion_.velocity, Projector::Part::speeds),
-      watch_(motion_, velocity_, info(options_.integrator).fixed_step ? 0 : options_.rtol),
+      watch_(motion_, velocity_),
       guards_(motion_),
       state_(x.begin(), x.end()),
       summary_(journey.summary) {
