@@ -110,26 +110,19 @@ void Crew::serve(Station& station, std::vector<Hand*>& queue, R* Hand::*request)
     queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-void Crew::wait(std::vector<Hand*>& queue) {
+template <class R>
+void Crew::wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*queue) {
+    request.done = false;
+    Station* const station = station_of(*request.program);
     Hand* const hand = now_;
-    queue.push_back(hand);
+    if (hand == nullptr || station == nullptr) return;
+    hand->*place = &request;
+    (station->*queue).push_back(hand);
     hand->fiber->pause();
 }
 
-void Crew::evaluate(Request& request) {
-    request.done = false;
-    Station* const station = station_of(*request.program);
-    if (now_ == nullptr || station == nullptr) return;
-    now_->request = &request;
-    wait(station->waiting);
-}
+void Crew::evaluate(Request& request) { wait_for(request, &Hand::request, &Station::waiting); }
 
-void Crew::evaluate(StageRequest& request) {
-    request.done = false;
-    Station* const station = station_of(*request.program);
-    if (now_ == nullptr || station == nullptr) return;
-    now_->stages = &request;
-    wait(station->waiting_for_stages);
-}
+void Crew::evaluate(StageRequest& request) { wait_for(request, &Hand::stages, &Station::waiting_for_stages); }
 
 }  // namespace appell

@@ -48,7 +48,8 @@ private:
     };
 
     [[nodiscard]] Station* station_of(const Program& program) const;
-    void wait(std::vector<Hand*>& queue);
+    template <class R>
+    void wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*queue);
     template <class R>
     void serve(Station& station, std::vector<Hand*>& queue, R* Hand::*request);
 

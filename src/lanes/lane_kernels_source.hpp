@@ -121,11 +121,9 @@ inline void add_multiple(double* y, const Pack& factor, const double* x, std::si
     for (std::size_t i = 0; i < n; ++i) in(y, i) += factor * in(x, i);
 }
 
-// n: how many columns there are where that is known when this is compiled, so that loops over them have no end to look for
-template <class Size>
 class Solve {
 public:
-    Solve(const LaneSolvePlan& plan, double* slots, Size n) : p_(plan), slots_(slots), n_(n), m_(plan.m) {}
+    Solve(const LaneSolvePlan& plan, double* slots) : p_(plan), slots_(slots), n_(plan.n), m_(plan.m) {}
 
     LaneMask run() {
         gather();
@@ -327,27 +325,12 @@ private:
 
     const LaneSolvePlan& p_;
     double* slots_;
-    [[no_unique_address]] Size n_;
-    std::size_t m_;
+    std::size_t n_, m_;
     Choice good_{};
     Pack growth_{}, tolerance_{};
 };
 
-template <std::size_t N>
-struct Known {
-    constexpr operator std::size_t() const { return N; }
-};
-
-LaneMask solve(const LaneSolvePlan& plan, double* slots) {
-    switch (plan.n) {
-        case 2: return Solve(plan, slots, Known<2>()).run();
-        case 3: return Solve(plan, slots, Known<3>()).run();
-        case 4: return Solve(plan, slots, Known<4>()).run();
-        case 5: return Solve(plan, slots, Known<5>()).run();
-        case 6: return Solve(plan, slots, Known<6>()).run();
-        default: return Solve(plan, slots, plan.n).run();
-    }
-}
+LaneMask solve(const LaneSolvePlan& plan, double* slots) { return Solve(plan, slots).run(); }
 
 LaneMask guards(const LaneGuard* guards, std::size_t count, const double* slots) {
     Choice good = Pack{} == Pack{};
