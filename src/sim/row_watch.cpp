@@ -25,8 +25,8 @@ constexpr double k_near_not_projected = 1e-3;
 constexpr double k_large_turn = 0.5;
 // The smallest pivot is as long as the way to where it vanishes, and doubles within that length.
 constexpr double k_pivots = 0.5;
-// a smallest pivot that is worth a look at the states around
-constexpr double k_small_pivot = 1e-4;
+// A smallest pivot, or a gradient against the longest it was, that is worth a look at the states around.
+constexpr double k_nearly_lost = 1e-4;
 // of the largest speed: what a step that passes through rest may miss it by
 constexpr double k_rest = 1e-3;
 // of the longest step so far
@@ -53,6 +53,7 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity)
         s->directions.resize(motion.velocity_rows > 1 && velocity.program().sparse() == nullptr ? s->rows.size() : 0);
         s->size.resize(constraints() + 1);
     }
+    longest_.resize(constraints());
     for (auto& sizes : sizes_) sizes.resize(constraints() + 1);
     for (auto& angles : angles_) angles.resize(constraints() + 1);
 }
@@ -170,12 +171,14 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     u_size_ = 0;
     grow(x);
     std::swap(before_, middle_);
+    std::copy_n(before_.size.begin(), constraints(), longest_.begin());
     std::copy_n(x.begin(), states_, x_before_.begin());
     return found;
 }
 
 void RowWatch::accept(std::span<const double> x) {
     std::swap(before_, after_);
+    for (std::size_t c = 0; c < constraints(); ++c) longest_[c] = std::max(longest_[c], before_.size[c]);
     std::copy_n(x.begin(), states_, x_before_.begin());
     grow(x);
 }
@@ -188,6 +191,7 @@ void RowWatch::checkpoint(Checkpoint& c) {
     c("watch.rows", before_.rows);
     c("watch.directions", before_.directions);
     c("watch.sizes", before_.size);
+    c("watch.longest", longest_);
     c("watch.known", before_.known);
     c("watch.bordered", before_.bordered);
 }
@@ -228,6 +232,16 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_p
     return found;
 }
 
+bool RowWatch::nearly_lost(const Sample& sample, std::size_t which) const {
+    return sample.size[which] < k_nearly_lost * (which == constraints() ? 1 : longest_[which]);
+}
+
+bool RowWatch::nearly_lost(const Sample& sample) const {
+    for (std::size_t c = 0; c <= constraints(); ++c)
+        if (nearly_lost(sample, c)) return true;
+    return false;
+}
+
 RowFinding RowWatch::look(Integrator& integrator) {
     RowFinding found = look_along(integrator);
     if (found.loss == RowLoss::none) found = look_at_rest(integrator);
@@ -237,11 +251,13 @@ RowFinding RowWatch::look(Integrator& integrator) {
     }
     // Steps may lead round a singularity on the errors made before, without a sign of it in any one of them: a linkage that is
     // stretched out bends to the side where its round-off is.
-    if (constraints() == 0 || !(after_.size.back() < k_small_pivot) || !integrator.dense(integrator.t(), other_state_))
-        return found;
+    if (constraints() == 0 || !nearly_lost(after_) || !integrator.dense(integrator.t(), other_state_)) return found;
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     found = near(integrator.t(), other_state_);
     std::swap(after_, end_);
+    // one that is short already, and turns so near, vanishes
+    for (std::size_t c = 0; c < constraints(); ++c)
+        if (found.loss == RowLoss::turns && found.row == first_row_[c] && nearly_lost(after_, c)) found.loss = RowLoss::vanishes;
     found.certain = found.loss != RowLoss::none;
     return found;
 }

@@ -65,6 +65,8 @@ private:
         return a.known && b.known && a.bordered == b.bordered;
     }
     [[nodiscard]] double angle(const Sample& a, const Sample& b, std::size_t which);
+    [[nodiscard]] bool nearly_lost(const Sample& sample, std::size_t which) const;
+    [[nodiscard]] bool nearly_lost(const Sample& sample) const;
     [[nodiscard]] bool turns(const Sample& a, const Sample& b, std::size_t which);
     [[nodiscard]] bool turned_over(const Sample& a, const Sample& b);
     [[nodiscard]] RowFinding finding(RowLoss loss, std::size_t which) const {
@@ -96,6 +98,7 @@ private:
     std::vector<std::pair<std::size_t, std::size_t>> reach_a_, reach_b_;  // columns outside which they are zero
     std::vector<double> state_, other_state_, x_before_;
     Sample before_, after_, end_, middle_, trial_, other_trial_;
+    std::vector<double> longest_;  // by constraint: its gradient, so far
     double longest_step_ = 0;
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts
     std::array<std::vector<double>, k_parts> angles_;     // turned along each part, by constraint; then all together

@@ -278,7 +278,8 @@ std::size_t Stretch::constraint_of(const std::vector<std::size_t>& constraints, 
 }
 
 bool Stretch::collapse(EndReason otherwise) {
-    const RowFinding found = watch_.near(integrator_.t(), accepted_);
+    // dependent entries lose their share in rows that vanish as far from there as a projection fails
+    const RowFinding found = watch_.near(integrator_.t(), accepted_, otherwise == EndReason::singular_partition);
     return found.loss != RowLoss::none ? lose(found) : stop(otherwise);
 }
 
