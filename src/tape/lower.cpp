@@ -6,7 +6,9 @@
 // once per run. Slots of temporaries are given out by a linear scan; they return to the pool at the end of the run that reads
 // them last, which keeps the instructions of a run independent. All passes are plain loops over needed nodes, n log n together.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/error.hpp"
 #include "expr/sweep.hpp"
@@ -147,6 +149,7 @@ private:
                 program_.pi_slots.push_back(slot_[i]);
             }
         }
+        number_reciprocals();
         std::uint32_t stage = 0;
         for (const ConstrainedSolve& s : spec_.solves) {
             if (!s.guess.empty()) ++stage;
@@ -156,6 +159,24 @@ private:
                 for (const SymbolId symbol : *unknowns) claim(symbol, next_++, stage);
         }
     }
+
+    // A quotient by a power of two is a product, to the last bit, and not waited for.
+    void number_reciprocals() {
+        reciprocal_.assign(order_.size(), k_none);
+        for (const NodeId id : order_) {
+            if (g_.op(id) != Op::Div) continue;
+            const std::uint32_t divisor = operand(id, 1);
+            const std::optional<double> value = g_.constant_value(g_.operand(id, 1));
+            if (!value || reciprocal_[divisor] != k_none || !has_exact_reciprocal(*value)) continue;
+            reciprocal_[divisor] = next_++;
+            program_.constants.emplace_back(reciprocal_[divisor], 1 / *value);
+        }
+    }
+    [[nodiscard]] static bool has_exact_reciprocal(double value) {
+        int exponent = 0;
+        return std::abs(std::frexp(value, &exponent)) == 0.5 && std::isnormal(value) && std::isnormal(1 / value);
+    }
+    [[nodiscard]] bool is_product(NodeId id) const { return g_.op(id) == Op::Div && reciprocal_[operand(id, 1)] != k_none; }
 
     void claim(SymbolId symbol, Slot slot, std::uint32_t stage) {
         if (symbol.index() >= g_.symbol_count()) throw Error("an input or unknown of the program is not a symbol of the graph");
@@ -192,7 +213,7 @@ private:
             }
             if (op == Op::Args) continue;
             ++level_[i];
-            keys_.push_back({stage_[i], level_[i], static_cast<std::uint32_t>(i), op});
+            keys_.push_back({stage_[i], level_[i], static_cast<std::uint32_t>(i), is_product(id) ? Op::Mul : op});
         }
         for (std::size_t k = 0; k < spec_.solves.size(); ++k)
             for_each_operand_of(spec_.solves[k], [&](NodeId id) {
@@ -297,6 +318,7 @@ private:
                 in.a = slot_[operand(id, 0)];
                 in.b = arity > 1 ? slot_[operand(id, 1)] : in.a;
                 in.c = arity > 2 ? slot_[operand(id, 2)] : in.a;
+                if (is_product(id)) in.b = reciprocal_[operand(id, 1)];
             }
             program_.instructions.push_back(in);
         }
@@ -399,6 +421,7 @@ private:
     std::vector<std::uint32_t> local_;  // node -> index in order_
     std::vector<std::uint32_t> stage_, level_;
     std::vector<Slot> slot_;
+    std::vector<Slot> reciprocal_;  // of divisors that are powers of two
     std::vector<Slot> symbol_slot_;
     std::vector<std::uint32_t> symbol_stage_;
     std::vector<std::uint32_t> stage_of_solve_;  // the segment it ends
