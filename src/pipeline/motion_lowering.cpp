@@ -243,6 +243,27 @@ void MotionLowering::follow_line(const DependentColumns::Block& block, const std
     slopes.insert(slopes.end(), {g_.mul(slope, square), g_.mul(g_.mul(discriminant, square), square)});
 }
 
+std::optional<QuadraticSplit> MotionLowering::split_row(const DependentLevel& level, const WrittenRate::Level& shape,
+                                                        const DependentColumns::Block& block, std::size_t quadratic,
+                                                        const std::vector<NodeId>& bend) const {
+    if (level.free.empty()) return std::nullopt;
+    QuadraticBlock out;
+    std::vector<std::size_t> rows = block.rows;
+    std::erase(rows, quadratic);
+    rows.push_back(quadratic);
+    for (const std::size_t row : rows) {
+        out.residuals.push_back(level.residuals[row]);
+        std::vector<NodeId>& slopes = out.slopes.emplace_back();
+        for (const std::size_t k : block.unknowns) slopes.push_back(level.slopes[row][k]);
+    }
+    for (const std::size_t k : block.unknowns) {
+        for (const std::size_t j : block.unknowns) out.bend.push_back(bend[k * level.rows.size() + j]);
+        out.unknowns.push_back(level.unknowns[k]);
+        out.scales.push_back(shape.scales[k]);
+    }
+    return split_quadratic(g_, out, level.free);
+}
+
 bool MotionLowering::write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
                                        Substitution& state, CorrectionOutputs& out) {
     constexpr std::size_t k_newtons = 3;
@@ -269,9 +290,20 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
         if (bent && std::ranges::all_of(columns->blocks, solved_along_a_line)) shape.corrections = 1;
         const auto residual = [&](std::size_t row) { return g_.neg(here[row]); };
         std::vector<NodeId> steps = columns->times_inverse(g_, residual);
+        std::vector<NodeId> places(n);
         for (const DependentColumns::Block& block : columns->blocks)
             for (const std::size_t row : block.rows) {
                 if (shape.corrections > 1 || !quadratic(row)) continue;
+                if (const auto split = split_row(level, shape, block, row, (*bent)[row])) {
+                    const std::vector<NodeId> place = substitute(g_, split->places, state);
+                    const std::vector<NodeId> spread = substitute(g_, split->spread, state);
+                    for (std::size_t k = 0; k < block.unknowns.size(); ++k) {
+                        places[block.unknowns[k]] = place[k];
+                        steps[block.unknowns[k]] = spread[k];
+                    }
+                    out.slopes.push_back(substitute(g_, split->slope, state));
+                    continue;
+                }
                 std::vector<NodeId> step(n, g_.constant(0)), line = step;
                 for (const std::size_t k : block.unknowns) {
                     step[k] = columns->numerator(g_, block, k, residual);
@@ -279,7 +311,10 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
                 }
                 follow_line(block, step, line, substitute(g_, (*bent)[row], state), steps, out.slopes);
             }
-        for (std::size_t k = 0; k < n; ++k) entries[k] = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), steps[k]));
+        for (std::size_t k = 0; k < n; ++k) {
+            const NodeId scale = g_.constant(shape.scales[k]);
+            entries[k] = places[k].valid() ? g_.mul(scale, places[k]) : g_.add(entries[k], g_.mul(scale, steps[k]));
+        }
         if (shape.corrections == 1) {
             std::vector<NodeId> reached(n);
             for (std::size_t k = 0; k < n; ++k) reached[k] = g_.div(entries[k], g_.constant(shape.scales[k]));
@@ -315,7 +350,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
 
     std::vector<SymbolId> q;
     for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
-    DependentLevel position{partition.position_rows, {}, {}, {}};
+    DependentLevel position{partition.position_rows, {}, {}, {}, {}};
     for (const StatePartition::Direction& along : partition.directions) {
         position.unknowns.push_back(q[along.index]);
         out.position.entries.push_back(along.index);
@@ -329,7 +364,8 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
         for (const StatePartition::Direction& along : partition.directions)
             entries.push_back(product(slopes.find(0, along.index), g_.constant(1), along.scale));
     }
-    DependentLevel velocity{partition.velocity_rows, {}, {}, {}};
+    DependentLevel velocity{partition.velocity_rows, {}, {}, {}, {}};
+    for (const std::uint32_t j : partition.speeds) velocity.free.push_back(m_.speeds[j].u);
     for (const std::uint32_t j : partition.dependent_speeds) {
         velocity.unknowns.push_back(m_.speeds[j].u);
         out.velocity.entries.push_back(nq + j);

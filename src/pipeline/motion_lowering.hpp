@@ -12,6 +12,7 @@
 #include "dynam/state_partition.hpp"
 #include "expr/substitute.hpp"
 #include "sim/motion.hpp"
+#include "tape/quadratic_split.hpp"
 #include "tape/small_inverse.hpp"
 
 namespace appell {
@@ -91,6 +92,7 @@ private:
         std::vector<NodeId> residuals;
         std::vector<std::vector<NodeId>> slopes;  // row by direction
         std::vector<SymbolId> unknowns;           // by direction
+        std::vector<SymbolId> free;               // speeds that the unknowns follow from
     };
     struct CorrectionOutputs {
         std::vector<NodeId> entries, sizes, steps, slopes, determinants, lengths;
@@ -105,6 +107,10 @@ private:
     // from Newton's step to the solution of a block one of whose rows is quadratic
     void follow_line(const DependentColumns::Block& block, const std::vector<NodeId>& step, const std::vector<NodeId>& line,
                      const std::vector<NodeId>& bend, std::vector<NodeId>& steps, std::vector<NodeId>& slopes) const;
+    // the same without roots, where the quadratic row is a product
+    [[nodiscard]] std::optional<QuadraticSplit> split_row(const DependentLevel& level, const WrittenRate::Level& shape,
+                                                          const DependentColumns::Block& block, std::size_t quadratic,
+                                                          const std::vector<NodeId>& bend) const;
     [[nodiscard]] NodeId dot_product(std::span<const NodeId> a, std::span<const NodeId> b) const;
     // a state in place of its symbols
     void put_in(ProgramSpec& spec, const Substitution& state) const;

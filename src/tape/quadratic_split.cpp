@@ -1,0 +1,143 @@
+// The affine rows B z + c = 0 leave the line z = b + s n, with n from the cofactors of the quadratic row and b at right angles to
+// it. On the line that row is  r(b) + slope s + bend s^2/2,  and a product of two affine ones if its discriminant
+// slope^2 - 2 bend r(b) is the square of an affine form T over a constant: then s = (+-T - slope)/bend.
+#include "tape/quadratic_split.hpp"
+
+#include <numeric>
+
+#include "expr/dependence.hpp"
+#include "expr/differentiate.hpp"
+#include "expr/substitute.hpp"
+#include "tape/exact_zero_test.hpp"
+#include "tape/small_inverse.hpp"
+
+namespace appell {
+
+namespace {
+
+class Splitting {
+public:
+    Splitting(Graph& graph, const QuadraticBlock& block, std::span<const SymbolId> affine_in)
+        : g_(graph), block_(block), affine_in_(affine_in), n_(block.unknowns.size()), directions_(n_) {
+        std::iota(directions_.begin(), directions_.end(), std::size_t{0});
+    }
+
+    std::optional<QuadraticSplit> run() {
+        if (!find_line() || !find_base()) return std::nullopt;
+        Substitution at_base;
+        for (std::size_t k = 0; k < n_; ++k) at_base.set(block_.unknowns[k], g_.mul(g_.constant(block_.scales[k]), base_[k]));
+        std::vector<NodeId> bent;
+        for (std::size_t k = 0; k < n_; ++k) bent.push_back(dot({&block_.bend[k * n_], n_}, line_));
+        const NodeId bend = settled(dot(line_, bent));
+        if (vanishes(bend)) return std::nullopt;
+        const NodeId here = dot(block_.slopes.back(), line_);
+        const std::optional<NodeId> slope = affine(substitute(g_, here, at_base));
+        if (!slope) return std::nullopt;
+        const NodeId rest = substitute(g_, block_.residuals.back(), at_base);
+        const std::optional<NodeId> root = root_of(g_.sub(g_.pow(*slope, 2), g_.mul(g_.constant(2), g_.mul(bend, rest))));
+        if (!root) return std::nullopt;
+
+        QuadraticSplit out;
+        const NodeId signed_root = g_.mul(*root, g_.make(Op::Sign, g_.mul(*root, here)));
+        const NodeId way = g_.div(g_.sub(signed_root, *slope), bend), middle = g_.div(*slope, bend);
+        for (std::size_t k = 0; k < n_; ++k) {
+            out.places.push_back(g_.add(base_[k], g_.mul(way, line_[k])));
+            out.spread.push_back(g_.mul(middle, line_[k]));
+        }
+        out.slope = g_.pow(g_.div(*root, here), 2);
+        return out;
+    }
+
+private:
+    bool find_line() {
+        const std::optional<DependentColumns> columns = invert_columns(g_, block_.slopes, directions_);
+        if (!columns || columns->blocks.size() != 1) return false;
+        for (std::size_t k = 0; k < n_; ++k) line_.push_back(columns->cofactors[k][n_ - 1]);
+        return true;
+    }
+
+    // Where the affine rows hold, and at right angles to the line; as the unknowns count, not the directions, since it is they
+    // that sines and cosines make circles of.
+    bool find_base() {
+        Substitution at_zero;
+        for (const SymbolId unknown : block_.unknowns) at_zero.set(unknown, g_.constant(0));
+        std::vector<std::vector<NodeId>> rows(block_.slopes.begin(), block_.slopes.end() - 1);
+        std::vector<NodeId>& across = rows.emplace_back();
+        for (std::size_t k = 0; k < n_; ++k) across.push_back(g_.mul(g_.constant(block_.scales[k] * block_.scales[k]), line_[k]));
+        std::optional<DependentColumns> columns = invert_columns(g_, rows, directions_);
+        if (!columns) return false;
+        for (DependentColumns::Block& block : columns->blocks)
+            block.reciprocal = g_.div(g_.constant(1), settled(block.determinant));
+        base_ = columns->times_inverse(g_, [&](std::size_t row) {
+            return row + 1 == n_ ? g_.constant(0) : g_.neg(substitute(g_, block_.residuals[row], at_zero));
+        });
+        return true;
+    }
+
+    // T: the discriminant is T^2
+    std::optional<NodeId> root_of(NodeId discriminant) {
+        for (const SymbolId w : affine_in_) {
+            const NodeId half = g_.mul(g_.constant(0.5), derivative(g_, std::span(&discriminant, 1), w).front());
+            const NodeId square = settled(at_zero(derivative(g_, std::span(&half, 1), w).front()));
+            if (vanishes(square)) continue;
+            const std::optional<NodeId> root = affine(half);
+            if (!root || !vanishes(g_.sub(g_.mul(discriminant, square), g_.pow(*root, 2)))) return std::nullopt;
+            return g_.div(*root, g_.make(Op::Sqrt, square));
+        }
+        return std::nullopt;
+    }
+
+    // written as an affine form, its coefficients as short as they come
+    std::optional<NodeId> affine(NodeId expression) {
+        std::vector<NodeId> terms{settled(at_zero(expression))};
+        for (const SymbolId w : affine_in_)
+            terms.push_back(g_.mul(settled(at_zero(derivative(g_, std::span(&expression, 1), w).front())), g_.symbol_node(w)));
+        const NodeId form = sum_in_pairs(g_, std::move(terms));
+        if (!vanishes(g_.sub(expression, form))) return std::nullopt;
+        return form;
+    }
+
+    NodeId at_zero(NodeId expression) {
+        Substitution zeros;
+        for (const SymbolId w : affine_in_) zeros.set(w, g_.constant(0));
+        return substitute(g_, expression, zeros);
+    }
+
+    // without the symbols that it does not depend on in truth: sin(q)^2 + cos(q)^2 is one
+    NodeId settled(NodeId expression) {
+        for (const SymbolId symbol : symbols_in(g_, std::span(&expression, 1))) {
+            if (g_.symbol(symbol).kind == SymbolKind::parameter) continue;
+            Substitution zero;
+            zero.set(symbol, g_.constant(0));
+            const NodeId without = substitute(g_, expression, zero);
+            if (vanishes(g_.sub(expression, without))) expression = without;
+        }
+        return vanishes(expression) ? g_.constant(0) : expression;
+    }
+
+    // beyond doubt: one branch of a piecewise function must not speak for the others
+    [[nodiscard]] bool vanishes(NodeId expression) const {
+        return exact_zero_test(g_, std::span(&expression, 1)).front() == ZeroVerdict::zero;
+    }
+
+    NodeId dot(std::span<const NodeId> a, std::span<const NodeId> b) {
+        std::vector<NodeId> terms;
+        for (std::size_t k = 0; k < a.size(); ++k) terms.push_back(g_.mul(a[k], b[k]));
+        return sum_in_pairs(g_, std::move(terms));
+    }
+
+    Graph& g_;
+    const QuadraticBlock& block_;
+    const std::span<const SymbolId> affine_in_;
+    const std::size_t n_;
+    std::vector<std::size_t> directions_;
+    std::vector<NodeId> line_, base_;
+};
+
+}  // namespace
+
+std::optional<QuadraticSplit> split_quadratic(Graph& graph, const QuadraticBlock& block, std::span<const SymbolId> affine_in) {
+    return Splitting(graph, block, affine_in).run();
+}
+
+}  // namespace appell

@@ -1,0 +1,127 @@
+// Quadratic rows that are products where other rows hold, against the rows themselves.
+#include "tape/quadratic_split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "expr/differentiate.hpp"
+#include "expr/evaluate.hpp"
+
+namespace appell {
+namespace {
+
+struct Rows {
+    Graph g;
+    std::vector<SymbolId> unknowns, free, angles;
+    std::vector<NodeId> residuals;
+
+    Expr unknown() { return named("y", unknowns, SymbolKind::speed); }
+    Expr speed() { return named("w", free, SymbolKind::speed); }
+    Expr angle() { return named("q", angles, SymbolKind::coordinate); }
+    void row(Expr e) { residuals.push_back(e.id); }
+
+    std::optional<QuadraticSplit> split() {
+        QuadraticBlock block{residuals, {}, {}, unknowns, {}};
+        for (std::size_t k = 0; k < unknowns.size(); ++k) block.scales.push_back(0.5 + static_cast<double>(k));
+        const auto along = [&](NodeId value) {
+            std::vector<NodeId> out(unknowns.size(), g.constant(0));
+            for (const SparseEntry& e : jacobian(g, std::span(&value, 1), unknowns).entries)
+                out[e.column] = g.mul(e.value, g.constant(block.scales[e.column]));
+            return out;
+        };
+        for (const NodeId residual : residuals) block.slopes.push_back(along(residual));
+        for (const NodeId slope : block.slopes.back())
+            for (const NodeId bend : along(slope)) block.bend.push_back(bend);
+        return split_quadratic(g, block, free);
+    }
+
+    // the unknowns of the split satisfy all rows, and change their branch with the values that are there
+    void expect_solved(const QuadraticSplit& split, int seed) {
+        std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+        std::uniform_real_distribution<double> symmetric(-2, 2);
+        std::vector<double> values(g.symbol_count());
+        for (double& value : values) value = symmetric(random);
+        bool both = false;
+        double first = 0;
+        for (int draw = 0; draw < 40; ++draw) {
+            for (const SymbolId y : unknowns) values[y.index()] = symmetric(random);
+            const std::vector<double> places = evaluate<double>(g, split.places, values);
+            for (std::size_t k = 0; k < unknowns.size(); ++k)
+                values[unknowns[k].index()] = places[k] * (0.5 + static_cast<double>(k));
+            for (const double residual : evaluate<double>(g, residuals, values)) EXPECT_NEAR(residual, 0, 1e-12);
+            if (draw == 0) first = places[0];
+            both = both || std::abs(places[0] - first) > 1e-6;
+            // at the solution itself the slope is its own
+            EXPECT_NEAR(evaluate<double>(g, std::span(&split.slope, 1), values).front(), 1, 1e-10);
+        }
+        EXPECT_TRUE(both);
+    }
+
+private:
+    Expr named(const char* name, std::vector<SymbolId>& of, SymbolKind kind) {
+        of.push_back(g.add_symbol(name + std::to_string(of.size()), kind));
+        return {&g, g.symbol_node(of.back())};
+    }
+};
+
+TEST(QuadraticSplit, OfAWheelThatMayNotSlipSideways) {
+    Rows r;
+    const Expr q = r.angle(), w1 = r.speed(), w2 = r.speed(), x = r.unknown(), y = r.unknown();
+    const Expr vx = x + 5.0 * w1 * sin(q), vy = y - 5.0 * w1 * cos(q);
+    r.row(vx * sin(q) - vy * cos(q));
+    r.row((vx * vx + vy * vy - 4.0 * w2 * w2) / 2.0);
+    const std::optional<QuadraticSplit> split = r.split();
+    ASSERT_TRUE(split.has_value());
+    r.expect_solved(*split, 1);
+    // what is known about the angle is used: no quotient is left but by constants
+    for (const NodeId place : split->places) {
+        Sweep sweep;
+        for (const NodeId id : sweep.collect(r.g, std::span(&place, 1)))
+            EXPECT_FALSE(r.g.op(id) == Op::Div && !r.g.constant_value(r.g.operand(id, 1)));
+    }
+}
+
+TEST(QuadraticSplit, OfFactorsWithDifferentSlopesAndConstants) {
+    Rows one;
+    const Expr a = one.speed(), b = one.speed(), y = one.unknown();
+    one.row((y - a - 2.0 * b + 1.0) * (3.0 * y + a));
+    const std::optional<QuadraticSplit> split = one.split();
+    ASSERT_TRUE(split.has_value());
+    one.expect_solved(*split, 2);
+
+    Rows three;
+    const Expr q = three.angle(), w = three.speed(), x = three.unknown(), u = three.unknown(), v = three.unknown();
+    three.row(x + cos(q) * u - w);
+    three.row(v - sin(q) * u + 0.25 * w);
+    three.row((x + u - w) * (2.0 * v + x + u) - (x + cos(q) * u - w) * x);
+    const std::optional<QuadraticSplit> of_three = three.split();
+    ASSERT_TRUE(of_three.has_value());
+    three.expect_solved(*of_three, 3);
+}
+
+TEST(QuadraticSplit, OfNothingElse) {
+    Rows sphere;  // no product
+    {
+        const Expr a = sphere.speed(), b = sphere.speed(), y = sphere.unknown();
+        sphere.row(y * y - a * a - b * b);
+    }
+    EXPECT_FALSE(sphere.split().has_value());
+    Rows affine;  // no square is left on the line
+    {
+        const Expr a = affine.speed(), x = affine.unknown(), y = affine.unknown();
+        affine.row(x - y);
+        affine.row(x * x - y * y + x - a);
+    }
+    EXPECT_FALSE(affine.split().has_value());
+    Rows piecewise;  // a product on either side of w = 0, another one each
+    {
+        const Expr a = piecewise.speed(), b = piecewise.speed(), y = piecewise.unknown();
+        piecewise.row(y * y - abs(a) * abs(a) - b * (a - abs(a)));
+    }
+    EXPECT_FALSE(piecewise.split().has_value());
+}
+
+}  // namespace
+}  // namespace appell
