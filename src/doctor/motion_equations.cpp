@@ -1,6 +1,7 @@
 #include "doctor/motion_equations.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,9 +15,10 @@ namespace {
 
 Eigen::Index at_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
-Column50 vector(const Workspace<Digits50>& from, const std::string& name) {
+template <class T>
+Eigen::VectorX<T> vector(const Workspace<T>& from, const std::string& name) {
     const auto values = from.output(name);
-    Column50 out(at_index(values.size()));
+    Eigen::VectorX<T> out(at_index(values.size()));
     for (std::size_t i = 0; i < values.size(); ++i) out(at_index(i)) = values[i];
     return out;
 }
@@ -191,26 +193,41 @@ void MotionEquations::find_kinks(ProgramSpec& spec, std::vector<NodeId> roots) {
     spec.outputs.push_back(std::move(group));
 }
 
-Matrix50 MotionEquations::Entries::read(const Workspace<Digits50>& from, const std::string& name) const {
+template <class T>
+Eigen::MatrixX<T> MotionEquations::Entries::read(const Workspace<T>& from, const std::string& name) const {
     const auto values = from.output(name);
-    Matrix50 out = Matrix50::Zero(at_index(rows), at_index(columns));
+    Eigen::MatrixX<T> out = Eigen::MatrixX<T>::Zero(at_index(rows), at_index(columns));
     for (std::size_t k = 0; k < values.size(); ++k) out(places[k].first, places[k].second) = values[k];
     return out;
 }
 
 // by coordinates and speeds, to configuration and speeds
-Matrix50 MotionEquations::by_variations(const Matrix50& by_x, std::span<const Digits50> point) const {
-    Matrix50 out(by_x.rows(), at_index(2 * nu_));
-    out.leftCols(at_index(nu_)) = by_configuration(by_x.leftCols(at_index(nq_)), point);
+template <class T>
+Eigen::MatrixX<T> MotionEquations::by_variations(const Eigen::MatrixX<T>& by_x, std::span<const Digits50> point) const {
+    Eigen::MatrixX<T> out(by_x.rows(), at_index(2 * nu_));
+    out.leftCols(at_index(nu_)) = by_configuration<T>(by_x.leftCols(at_index(nq_)), point);
     out.rightCols(at_index(nu_)) = by_x.rightCols(at_index(nu_));
     return out;
 }
 
-void MotionEquations::read_rows(const Workspace<Digits50>& from, std::span<const Digits50> point, MotionNumbers& out) const {
+template <class T, class Rows>
+void MotionEquations::read_rows(const Workspace<T>& from, std::span<const Digits50> point, Rows& out) const {
     out.phi = vector(from, "phi");
     out.psi = vector(from, "psi");
     out.P = by_configuration(phi_.read(from, "phi by q"), point);
     out.V = by_variations(psi_.read(from, "psi by x"), point);
+}
+
+std::optional<RoughRows> MotionEquations::rough_rows_at(std::span<const Digits50> point) {
+    if (!rough_rows_) rough_rows_ = std::make_unique<Workspace<double>>(rows_program_);
+    std::transform(point.begin(), point.end(), rough_rows_->inputs().begin(),
+                   [](const Digits50& value) { return static_cast<double>(value); });
+    rough_rows_->run();
+    for (const double value : rough_rows_->outputs())
+        if (!std::isfinite(value)) return std::nullopt;
+    RoughRows out;
+    read_rows(*rough_rows_, point, out);
+    return out;
 }
 
 MotionNumbers MotionEquations::rows_at(std::span<const Digits50> point) {
@@ -225,8 +242,9 @@ MotionNumbers MotionEquations::rows_at(std::span<const Digits50> point) {
 }
 
 // columns of q to columns of the configuration's variations: de = 1/2 G(e) dtheta for a quaternion (Kinematics::derive_speeds)
-Matrix50 MotionEquations::by_configuration(const Matrix50& by_q, std::span<const Digits50> point) const {
-    Matrix50 out = Matrix50::Zero(by_q.rows(), at_index(nu_));
+template <class T>
+Eigen::MatrixX<T> MotionEquations::by_configuration(const Eigen::MatrixX<T>& by_q, std::span<const Digits50> point) const {
+    Eigen::MatrixX<T> out = Eigen::MatrixX<T>::Zero(by_q.rows(), at_index(nu_));
     const Model& m = *d_.model;
     for (std::size_t c = 0; c < nu_; ++c) {
         const Variation& v = variations_[c];
@@ -235,11 +253,10 @@ Matrix50 MotionEquations::by_configuration(const Matrix50& by_q, std::span<const
             continue;
         }
         const auto& places = quaternion_of(m, v.index).coordinates;
-        std::array<Digits50, 4> e;
-        for (std::size_t i = 0; i < 4; ++i) e[i] = point[1 + places[i]] / 2;
-        const std::array<std::array<Digits50, 4>, 3> G{{{{Digits50(-e[1]), e[0], e[3], Digits50(-e[2])}},
-                                                        {{Digits50(-e[2]), Digits50(-e[3]), e[0], e[1]}},
-                                                        {{Digits50(-e[3]), e[2], Digits50(-e[1]), e[0]}}}};
+        std::array<T, 4> e;
+        for (std::size_t i = 0; i < 4; ++i) e[i] = static_cast<T>(point[1 + places[i]]) / 2;
+        const std::array<std::array<T, 4>, 3> G{
+            {{{T(-e[1]), e[0], e[3], T(-e[2])}}, {{T(-e[2]), T(-e[3]), e[0], e[1]}}, {{T(-e[3]), e[2], T(-e[1]), e[0]}}}};
         for (std::size_t i = 0; i < 4; ++i) out.col(at_index(c)) += by_q.col(at_index(places[i])) * G[v.axis][i];
     }
     return out;
@@ -320,7 +337,7 @@ MotionNumbers MotionEquations::evaluate(std::span<const Digits50> point) {
     read_rows(*workspace_, point, out);
     const auto nq = at_index(nq_), nu = at_index(nu_);
     const Matrix50 R = R_.read(*workspace_, "R");
-    out.R_x = by_variations(R.leftCols(nq + nu), point);
+    out.R_x = by_variations<Digits50>(R.leftCols(nq + nu), point);
     out.R_w = R.middleCols(nq + nu, at_index(inputs_));
     out.R_z = R.rightCols(at_index(unknowns_));
     out.G = by_variations(rates_.read(*workspace_, "rates by x"), point);

@@ -37,6 +37,12 @@ struct MotionNumbers {
     Matrix50 M, Y;           // inertia; speeds by rates
 };
 
+// the same of the rows alone, in doubles
+struct RoughRows {
+    Eigen::VectorXd phi, psi;
+    Eigen::MatrixXd P, V;
+};
+
 class MotionEquations {
 public:
     // `free`: magnitudes of actuators that are inputs here
@@ -48,6 +54,8 @@ public:
     [[nodiscard]] MotionNumbers at(std::span<const Digits50> point);
     // phi, psi, P and V alone, which is a small part of the work; not for equations with kinks, whose limits `at` takes
     [[nodiscard]] MotionNumbers rows_at(std::span<const Digits50> point);
+    // the way to a point on them needs no more; none where a number is not finite
+    [[nodiscard]] std::optional<RoughRows> rough_rows_at(std::span<const Digits50> point);
     // at the zero of what sign, abs and their like look at
     [[nodiscard]] static bool is_kink(const Digits50& argument);
 
@@ -73,7 +81,8 @@ private:
         std::size_t rows = 0, columns = 0;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> places;
 
-        [[nodiscard]] Matrix50 read(const Workspace<Digits50>& from, const std::string& name) const;
+        template <class T>
+        [[nodiscard]] Eigen::MatrixX<T> read(const Workspace<T>& from, const std::string& name) const;
     };
 
     [[nodiscard]] MotionNumbers evaluate(std::span<const Digits50> point);
@@ -81,9 +90,12 @@ private:
     Entries add_jacobian(ProgramSpec& spec, const std::string& name, std::span<const NodeId> roots,
                          std::span<const SymbolId> variables);
     void find_kinks(ProgramSpec& spec, std::vector<NodeId> roots);
-    void read_rows(const Workspace<Digits50>& from, std::span<const Digits50> point, MotionNumbers& out) const;
-    [[nodiscard]] Matrix50 by_variations(const Matrix50& by_x, std::span<const Digits50> point) const;
-    [[nodiscard]] Matrix50 by_configuration(const Matrix50& by_q, std::span<const Digits50> point) const;
+    template <class T, class Rows>
+    void read_rows(const Workspace<T>& from, std::span<const Digits50> point, Rows& out) const;
+    template <class T>
+    [[nodiscard]] Eigen::MatrixX<T> by_variations(const Eigen::MatrixX<T>& by_x, std::span<const Digits50> point) const;
+    template <class T>
+    [[nodiscard]] Eigen::MatrixX<T> by_configuration(const Eigen::MatrixX<T>& by_q, std::span<const Digits50> point) const;
 
     const ConstrainedDynamics d_;
     std::size_t nq_, nu_;
@@ -97,6 +109,7 @@ private:
     std::size_t unknowns_ = 0, inputs_ = 0;
     Program program_, rows_program_;
     std::unique_ptr<Workspace<Digits50>> workspace_, rows_workspace_;
+    std::unique_ptr<Workspace<double>> rough_rows_;
 };
 
 }  // namespace appell

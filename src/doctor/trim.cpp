@@ -83,6 +83,61 @@ Column50 damped_step(const Matrix50& J, const Column50& error, const Digits50& d
     return decomposition.solve(right);
 }
 
+// Towards constraints in doubles, by the rule of `iterate`, as far as they have digits: a way of many steps that fifty digits
+// would make dear, and that leaves to them the last two or three.
+void approach(MotionEquations& equations, std::vector<Digits50>& point, const std::vector<TrimEquation>& wanted,
+              const Column50& units, const std::vector<std::size_t>& columns, const Column50& weight) {
+    const auto as_double = [](const Digits50& value) { return static_cast<double>(value); };
+    const Eigen::VectorXd weights = weight.unaryExpr(as_double), sizes = units.unaryExpr(as_double);
+    const auto nu = at_index(equations.speeds());
+    Eigen::VectorXd error(at_index(wanted.size()));
+    Eigen::MatrixXd J(error.size(), at_index(columns.size()));
+    const auto linearise_at = [&](std::span<const Digits50> at) {
+        const std::optional<RoughRows> rows = equations.rough_rows_at(at);
+        if (!rows) return false;
+        Eigen::RowVectorXd slope(2 * nu);
+        for (Eigen::Index k = 0; k < error.size(); ++k) {
+            const TrimEquation& e = wanted[static_cast<std::size_t>(k)];
+            const auto i = at_index(e.index);
+            const bool position = e.kind == TrimEquation::Kind::position;
+            error(k) = weights(k) * (position ? rows->phi(i) : rows->psi(i));
+            slope.setZero();
+            if (position)
+                slope.head(nu) = rows->P.row(i);
+            else
+                slope = rows->V.row(i);
+            for (std::size_t c = 0; c < columns.size(); ++c)
+                J(k, at_index(c)) = weights(k) * slope(at_index(columns[c])) * sizes(at_index(columns[c]));
+        }
+        return true;
+    };
+    constexpr double k_close = 1e-13;
+    if (!linearise_at(point)) return;
+    for (int iteration = 0; iteration < 60 && error.cwiseAbs().maxCoeff() > k_close; ++iteration) {
+        const double damping = std::min(error.norm(), J.norm() / 100), merit = error.squaredNorm();
+        Eigen::MatrixXd square = J * J.transpose();
+        square.diagonal().array() += damping * damping;
+        const Eigen::LDLT<Eigen::MatrixXd> factors(square);
+        const Eigen::VectorXd pivots = factors.vectorD();
+        if (!(pivots.minCoeff() > 1e-8 * pivots.maxCoeff())) return;
+        const Eigen::VectorXd reduced = -(J.transpose() * factors.solve(error));
+        std::vector<Digits50> next;
+        double share = 1;
+        bool better = false;
+        for (int halving = 0; halving < 20 && !better; ++halving, share /= 2) {
+            Column50 step = Column50::Zero(units.size());
+            for (std::size_t c = 0; c < columns.size(); ++c)
+                step(at_index(columns[c])) = Digits50(share * reduced(at_index(c)) * sizes(at_index(columns[c])));
+            next = point;
+            equations.move(next, step);
+            equations.normalise(next);
+            better = linearise_at(next) && error.squaredNorm() < merit;
+        }
+        if (!better) return;
+        point = std::move(next);
+    }
+}
+
 // `constraints`: nothing else is wanted, which needs no accelerations on the way
 TrimSearch iterate(MotionEquations& equations, bool constraints, std::vector<Digits50>& point,
                    const std::vector<TrimEquation>& wanted, const Column50& units, const std::vector<std::size_t>& free) {
@@ -132,6 +187,15 @@ TrimSearch iterate(MotionEquations& equations, bool constraints, std::vector<Dig
                     const std::size_t speed = e.kind == TrimEquation::Kind::speed_rate ? equations.speeds() : 0;
                     weight(i) = 1 / units(at_index(speed + e.index));
                 }
+            }
+            if (constraints) {
+                const std::vector<Digits50> start = point;
+                approach(equations, point, wanted, units, columns, weight);
+                if (MotionNumbers near = numbers_at(point); near.finite)
+                    out.numbers = std::move(near);
+                else
+                    point = start;
+                continue;
             }
         }
         const Column50 error = at.error.cwiseProduct(weight);
