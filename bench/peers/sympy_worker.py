@@ -187,6 +187,10 @@ def rolling_disk():
 def bicycle(part):
     from sympy.physics.mechanics.tests import test_kane3
 
+    # the test asks the function for what its module has
+    if not hasattr(test_kane3.evalf, "N"):
+        test_kane3.evalf = sys.modules["sympy.core.evalf"]
+
     def measure():
         ends = {}
         original = test_kane3.KanesMethod

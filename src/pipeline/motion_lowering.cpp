@@ -384,8 +384,24 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     if (!write_corrections(position, partition, out.position, corrected, outputs) ||
         !write_corrections(velocity, partition, out.velocity, corrected, outputs))
         return std::nullopt;
-    ProgramSpec spec = rate_spec(equations, std::move(power), solves);
+    ProgramSpec spec = rate_spec(equations, {}, solves);
     const std::size_t without = lower_program(g_, spec).instructions.size();
+    const std::vector<SymbolId> x = state_and({});
+    std::vector<NodeId> xd;
+    for (const OutputGroup& group : spec.outputs) xd.insert(xd.end(), group.values.begin(), group.values.end());
+    for (const std::uint32_t i : partition.coordinates) out.order.push_back(i);
+    for (const std::uint32_t j : partition.speeds) out.order.push_back(nq + j);
+    const std::size_t independent = out.order.size();
+    for (const WrittenRate::Level* level : {&out.position, &out.velocity})
+        out.order.insert(out.order.end(), level->entries.begin(), level->entries.end());
+    if (out.order.size() != x.size()) return std::nullopt;
+    std::vector<NodeId> rates;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+        spec.inputs[1 + k] = x[out.order[k]];
+        if (k == independent) rates.insert(rates.end(), power.begin(), power.end());
+        rates.push_back(xd[out.order[k]]);
+    }
+    spec.outputs = {{"rates", std::move(rates)}};
     put_in(spec, corrected);
     spec.outputs.push_back({"entries", std::move(outputs.entries)});
     spec.outputs.push_back({"sizes", std::move(outputs.sizes)});

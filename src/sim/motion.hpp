@@ -39,9 +39,10 @@ struct DependentRows {
 };
 
 // The rate at a state whose dependent entries are a guess, as one program that corrects them first: for rows that couple in small
-// blocks. Its outputs, from the guess in x:
-//     those of the rate of the motion, at the corrected state
-//     "entries"       of x, after all corrections; those of positions first
+// blocks. Its state is in another order, which leaves what is integrated in one piece: the independent entries, then the
+// dependent ones by level. Its outputs:
+//     "rates"         at the corrected state: of the independent entries, of the works, of the dependent entries
+//     "entries"       the dependent ones, after all corrections
 //     "sizes"         by level with one correction: of the correction, and of what it leads to, both squared
 //     "steps"         by level with several: along the directions, by correction
 //     "slopes"        of rows that are quadratic in their dependent entries: what tells that the guess is near the solution
@@ -58,6 +59,7 @@ struct WrittenRate {
     };
     Program program;
     Level position, velocity;
+    std::vector<std::size_t> order;  // entries of x, in the order of the program's state
 };
 
 // The reduced state: what is integrated, and the rows that give the rest (reduction.hpp).

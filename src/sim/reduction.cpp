@@ -35,6 +35,18 @@ constexpr double k_least_slope = 0.5;
 // complete pivoting lets entries grow no further than 9/4. A determinant over it is below the smallest pivot.
 constexpr double k_other_pivots = 9.0 / 4;
 
+// Numbers that were stored one or two at a time a moment ago. NOTE: read as wider pieces, as a copy of the library does, they are
+// waited for until the stores have left the pipeline.
+inline void copy_in_pairs(const double* from, std::size_t count, double* to) {
+    std::size_t k = 0;
+    for (; k + 1 < count; k += 2) {
+        const double first = from[k], second = from[k + 1];
+        to[k] = first;
+        to[k + 1] = second;
+    }
+    if (k < count) to[k] = from[k];
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- the dependent entries
@@ -171,20 +183,38 @@ void DependentEntries::measure_share(double t, std::span<const double> x) {
 // ---------------------------------------------------------------- what is written out
 
 WrittenSolution::WrittenSolution(const Motion& motion, const WrittenRate& written, FirstOrderSystem& whole)
-    : written_(written), whole_(whole), carried_(motion.carried()) {
+    : written_(written),
+      whole_(whole),
+      states_(motion.states()),
+      independent_(motion.reduction.value().independent.size()),
+      works_(motion.works.size()),
+      guess_(states_ - independent_),
+      guess_rate_(guess_.size()),
+      state_(states_),
+      y_works_(works_) {
     entries_ = written.program.output("entries").begin;
     sizes_ = written.program.output("sizes").begin;
     steps_ = written.program.output("steps").begin;
     slopes_ = written.program.output("slopes").begin;
     determinants_ = written.program.output("determinants").begin;
     lengths_ = written.program.output("lengths").begin;
-    if (entries_ != carried_) throw Error("the written rate does not begin with the rate of all of x");
+    if (entries_ != states_ + works_ || written.order.size() != states_)
+        throw Error("the written rate does not begin with the rate of all of x");
     out_.resize(written.program.output_slots.size());
     least_.resize(lengths_ - determinants_);
 }
 
+void WrittenSolution::set_guess(double t, std::span<const double> x, std::span<const double> xd) {
+    guess_t_ = t;
+    for (std::size_t k = 0; k < guess_.size(); ++k) {
+        guess_[k] = x[written_.order[independent_ + k]];
+        guess_rate_[k] = xd[written_.order[independent_ + k]];
+    }
+}
+
 bool WrittenSolution::start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot) {
-    if (!whole_.written_rate(t, x, out_)) return false;
+    for (std::size_t k = 0; k < states_; ++k) state_[k] = x[written_.order[k]];
+    if (!whole_.written_rate(t, state_, out_)) return false;
     for (std::size_t k = 0; k < least_.size(); ++k) {
         const double least = k < written_.position.blocks ? least_position_pivot : least_velocity_pivot;
         least_[k] = std::copysign(k_other_pivots * least, out_[determinants_ + k]);
@@ -230,8 +260,13 @@ bool WrittenSolution::contracts(const WrittenRate::Level& level, const double* e
     return false;
 }
 
-bool WrittenSolution::solve(double t, std::span<double> x) {
-    if (!whole_.written_rate(t, x, out_) || !regular()) return false;
+bool WrittenSolution::solve(double t, std::span<const double> y) {
+    const double since = t - guess_t_;
+    double* const guess = state_.data() + independent_;
+    for (std::size_t k = 0; k < guess_.size(); ++k) guess[k] = guess_[k] + since * guess_rate_[k];
+    copy_in_pairs(y.data(), independent_, state_.data());
+    copy_in_pairs(y.data() + independent_, works_, y_works_.data());
+    if (!whole_.written_rate(t, state_, out_) || !regular()) return false;
     const double *entries = out_.data() + entries_, *sizes = out_.data() + sizes_, *steps = out_.data() + steps_;
     for (const WrittenRate::Level* level : {&written_.position, &written_.velocity}) {
         if (level->corrections == 1) {
@@ -244,10 +279,20 @@ bool WrittenSolution::solve(double t, std::span<double> x) {
         }
         entries += level->entries.size();
     }
-    entries = out_.data() + entries_;
-    for (const WrittenRate::Level* level : {&written_.position, &written_.velocity})
-        for (const std::size_t entry : level->entries) x[entry] = *entries++;
     return true;
+}
+
+void WrittenSolution::take_rate(std::span<double> yd) const { copy_in_pairs(out_.data(), independent_ + works_, yd.data()); }
+
+void WrittenSolution::take_state(std::span<double> x) const {
+    for (std::size_t k = 0; k < states_; ++k)
+        x[written_.order[k]] = k < independent_ ? state_[k] : out_[entries_ + k - independent_];
+    std::copy_n(y_works_.data(), works_, x.data() + states_);
+}
+
+void WrittenSolution::take_whole_rate(std::span<double> xd) const {
+    for (std::size_t k = 0; k < states_; ++k) xd[written_.order[k]] = out_[k < independent_ ? k : works_ + k];
+    std::copy_n(out_.data() + independent_, works_, xd.data() + states_);
 }
 
 // ---------------------------------------------------------------- the rate
@@ -274,6 +319,7 @@ void ReducedRate::take_independent(std::span<const double> x, std::span<double> 
 }
 
 void ReducedRate::set_guess(double t, std::span<const double> x, std::span<const double> xd) {
+    if (written_) written_->set_guess(t, x, xd);
     guess_t_ = t;
     std::copy(x.begin(), x.end(), guess_x_.begin());
     std::copy(xd.begin(), xd.end(), guess_xd_.begin());
@@ -289,14 +335,15 @@ RateStatus ReducedRate::start(double t, std::span<const double> x) {
 }
 
 RateStatus ReducedRate::complete(double t, std::span<const double> y, std::span<double> x) {
+    if (!(written_serves_ && written_->solve(t, y))) return iterate(t, y, x);
+    written_->take_state(x);
+    return RateStatus::ok;
+}
+
+RateStatus ReducedRate::iterate(double t, std::span<const double> y, std::span<double> x) {
     for (const std::size_t entry : dependent_) x[entry] = guess_x_[entry] + (t - guess_t_) * guess_xd_[entry];
     for (std::size_t k = 0; k < independent_.size(); ++k) x[independent_[k]] = y[k];
     for (std::size_t k = 0; k < works_; ++k) x[states_ + k] = y[independent_.size() + k];
-    is_written_ = share_due_ = written_serves_ && written_->solve(t, x);
-    return is_written_ ? RateStatus::ok : iterate(t, x);
-}
-
-RateStatus ReducedRate::iterate(double t, std::span<double> x) {
     if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
     for (DependentEntries* level : {&position_, &velocity_})
         if (const RateStatus status = level->solve(t, x); status != RateStatus::ok) return status;
@@ -304,17 +351,31 @@ RateStatus ReducedRate::iterate(double t, std::span<double> x) {
 }
 
 RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<double> yd) {
-    t_ = t;
-    RateStatus status = complete(t, y, x_);
-    if (status == RateStatus::ok && !is_written_) status = whole_.rate(t, x_, xd_);
-    if (status == RateStatus::ok) take_independent(xd(), yd);
+    is_written_ = share_due_ = written_serves_ && written_->solve(t, y);
+    if (is_written_) {
+        written_->take_rate(yd);
+        return RateStatus::ok;
+    }
+    RateStatus status = iterate(t, y, x_);
+    if (status == RateStatus::ok) status = whole_.rate(t, x_, xd_);
+    if (status == RateStatus::ok) take_independent(xd_, yd);
     return status;
 }
 
-double ReducedRate::share() {
+void ReducedRate::take_last(std::span<double> x, std::span<double> xd) const {
+    if (is_written_) {
+        written_->take_state(x);
+        written_->take_whole_rate(xd);
+        return;
+    }
+    std::copy(x_.begin(), x_.end(), x.begin());
+    std::copy(xd_.begin(), xd_.end(), xd.begin());
+}
+
+double ReducedRate::share(double t, std::span<const double> x) {
     if (std::exchange(share_due_, false)) {
-        position_.measure_share(t_, x_);
-        velocity_.measure_share(t_, x_);
+        position_.measure_share(t, x);
+        velocity_.measure_share(t, x);
     }
     return std::min(position_.share(), velocity_.share());
 }
@@ -343,10 +404,7 @@ ReducedIntegrator::ReducedIntegrator(const Motion& motion, FirstOrderSystem& who
     yd_.resize(rate_.size());
 }
 
-void ReducedIntegrator::keep_last_evaluation() {
-    std::copy(rate_.x().begin(), rate_.x().end(), x_.begin());
-    std::copy(rate_.xd().begin(), rate_.xd().end(), xd_.begin());
-}
+void ReducedIntegrator::keep_last_evaluation() { rate_.take_last(x_, xd_); }
 
 StepStatus ReducedIntegrator::start(double t, std::span<const double> x, double t_end) {
     rate_.take_independent(x, y_);

@@ -77,10 +77,13 @@ public:
 
     // takes the signs of the determinants at a state on the rows; what pivots must stay above
     [[nodiscard]] bool start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot);
-    // from the guess in x to the solution; false: nothing is known, and x is as it was
-    [[nodiscard]] bool solve(double t, std::span<double> x);
-    // of all of x, at the last solution
-    [[nodiscard]] std::span<const double> xd() const { return {out_.data(), carried_}; }
+    void set_guess(double t, std::span<const double> x, std::span<const double> xd);
+    // at the independent entries and works y; false: nothing is known
+    [[nodiscard]] bool solve(double t, std::span<const double> y);
+    // at the last solution: of y; all of x; its rate
+    void take_rate(std::span<double> yd) const;
+    void take_state(std::span<double> x) const;
+    void take_whole_rate(std::span<double> xd) const;
 
 private:
     [[nodiscard]] bool regular() const;
@@ -88,7 +91,10 @@ private:
 
     const WrittenRate& written_;
     FirstOrderSystem& whole_;
-    std::size_t carried_;
+    std::size_t states_, independent_, works_;
+    double guess_t_ = 0;
+    std::vector<double> guess_, guess_rate_;  // of the dependent entries
+    std::vector<double> state_, y_works_;     // the independent entries and the guess, as the program takes them; the works
     std::size_t entries_, sizes_, steps_, slopes_, determinants_, lengths_;  // where they begin in the outputs
     std::vector<double> out_;
     std::vector<double> least_;  // by block: of the determinant for rows of unit length, with the sign of the start
@@ -110,14 +116,13 @@ public:
     [[nodiscard]] RateStatus complete(double t, std::span<const double> y, std::span<double> x);
     void take_independent(std::span<const double> x, std::span<double> y) const;
 
-    // at the last solution; worked out where it is asked for
-    [[nodiscard]] double share();
-    // of the last evaluation
-    [[nodiscard]] std::span<const double> x() const { return x_; }
-    [[nodiscard]] std::span<const double> xd() const { return is_written_ ? written_->xd() : xd_; }
+    // at x, where the last rate was taken; worked out where it is asked for
+    [[nodiscard]] double share(double t, std::span<const double> x);
+    // of the last rate
+    void take_last(std::span<double> x, std::span<double> xd) const;
 
 private:
-    [[nodiscard]] RateStatus iterate(double t, std::span<double> x);
+    [[nodiscard]] RateStatus iterate(double t, std::span<const double> y, std::span<double> x);
 
     const Motion& motion_;
     FirstOrderSystem& whole_;
@@ -127,9 +132,8 @@ private:
     DependentEntries position_, velocity_;
     std::optional<WrittenSolution> written_;
     bool written_serves_ = false;
-    bool is_written_ = false;  // the last solution, with its rate
+    bool is_written_ = false;  // the last rate
     bool share_due_ = false;
-    double t_ = 0;  // of the last evaluation
     double guess_t_ = 0;
     std::vector<double> guess_x_, guess_xd_;
     std::vector<double> x_, xd_;
@@ -154,7 +158,7 @@ public:
     [[nodiscard]] std::span<const double> x() const override { return x_; }
     [[nodiscard]] RateStatus rate_status() const override { return start_ != RateStatus::ok ? start_ : inner_->rate_status(); }
     [[nodiscard]] const IntegratorStatistics& statistics() const override { return inner_->statistics(); }
-    [[nodiscard]] double dependent_share() const override { return rate_.share(); }
+    [[nodiscard]] double dependent_share() const override { return rate_.share(inner_->t(), x_); }
 
 private:
     void keep_last_evaluation();
