@@ -349,7 +349,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         motion.residual = lowering.residual_of(with_damping ? *with_damping : d, powers, acting.solves());
     motion.observe = lowering.observe(equations.solves, std::move(row), observable.solves());
     if (options.for_run && motion.reduction)
-        motion.reduction->written = lowering.written_rate(*partition, equations.solves, powers, acting.solves());
+        motion.reduction->written = lowering.written_rate(*partition, equations.solves, powers, acting.solves(), at);
     if (options.for_run && options.native) {
         for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);
         if (motion.reduction)

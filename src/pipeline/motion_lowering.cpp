@@ -261,7 +261,7 @@ std::optional<QuadraticSplit> MotionLowering::split_row(const DependentLevel& le
         out.unknowns.push_back(level.unknowns[k]);
         out.scales.push_back(shape.scales[k]);
     }
-    return split_quadratic(g_, out, level.free);
+    return split_quadratic(g_, out, level.free, level.start);
 }
 
 bool MotionLowering::write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
@@ -339,7 +339,7 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
 
 std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& partition,
                                                         const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
-                                                        std::span<const ConstrainedSolve> solves) {
+                                                        std::span<const ConstrainedSolve> solves, std::span<const double> start) {
     // beyond, the loop over the rows is as fast
     constexpr std::size_t k_most_rows = 6, k_most_instructions = 600;
     WrittenRate out;
@@ -350,7 +350,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
 
     std::vector<SymbolId> q;
     for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
-    DependentLevel position{partition.position_rows, {}, {}, {}, {}};
+    DependentLevel position{partition.position_rows, {}, {}, {}, {}, start};
     for (const StatePartition::Direction& along : partition.directions) {
         position.unknowns.push_back(q[along.index]);
         out.position.entries.push_back(along.index);
@@ -364,7 +364,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
         for (const StatePartition::Direction& along : partition.directions)
             entries.push_back(product(slopes.find(0, along.index), g_.constant(1), along.scale));
     }
-    DependentLevel velocity{partition.velocity_rows, {}, {}, {}, {}};
+    DependentLevel velocity{partition.velocity_rows, {}, {}, {}, {}, start};
     for (const std::uint32_t j : partition.speeds) velocity.free.push_back(m_.speeds[j].u);
     for (const std::uint32_t j : partition.dependent_speeds) {
         velocity.unknowns.push_back(m_.speeds[j].u);

@@ -55,10 +55,11 @@ public:
 
     // the rows that give the dependent coordinates and speeds
     [[nodiscard]] Reduction reduction(const StatePartition& partition);
-    // their corrections with the rate behind them, where these are short; the rate as for rate()
+    // Their corrections with the rate behind them, where these are short; the rate as for rate(). `start`: by symbol.
     [[nodiscard]] std::optional<WrittenRate> written_rate(const StatePartition& partition,
                                                           const std::vector<ConstrainedSolve>& equations,
-                                                          std::vector<NodeId> power, std::span<const ConstrainedSolve> solves);
+                                                          std::vector<NodeId> power, std::span<const ConstrainedSolve> solves,
+                                                          std::span<const double> start);
 
 private:
     [[nodiscard]] ProgramSpec rate_spec(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
@@ -93,6 +94,7 @@ private:
         std::vector<std::vector<NodeId>> slopes;  // row by direction
         std::vector<SymbolId> unknowns;           // by direction
         std::vector<SymbolId> free;               // speeds that the unknowns follow from
+        std::span<const double> start;            // by symbol
     };
     struct CorrectionOutputs {
         std::vector<NodeId> entries, sizes, steps, slopes, determinants, lengths;

@@ -29,7 +29,7 @@ constexpr double k_round_off = 32 * k_epsilon;
 constexpr double k_good_enough = 2e-13;
 constexpr int k_most_corrections = 10;
 // Of a quadratic row along the line on which the other rows of its block are solved: at the beginning of the line against the
-// guess, and, squared, at the solution against the same. Near one both are on the branch of the guess.
+// guess, and at the solution against the same, squared where it is no product. Near one both are on the branch of the guess.
 constexpr double k_least_slope = 0.5;
 // Pivots of three rows of at most unit length, but the smallest, have at most this product: the largest is at most one, and
 // complete pivoting lets entries grow no further than 9/4. A determinant over it is below the smallest pivot.

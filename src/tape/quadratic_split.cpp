@@ -3,10 +3,12 @@
 // slope^2 - 2 bend r(b) is the square of an affine form T over a constant: then s = (+-T - slope)/bend.
 #include "tape/quadratic_split.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
+#include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
 #include "tape/exact_zero_test.hpp"
 #include "tape/small_inverse.hpp"
@@ -17,8 +19,8 @@ namespace {
 
 class Splitting {
 public:
-    Splitting(Graph& graph, const QuadraticBlock& block, std::span<const SymbolId> affine_in)
-        : g_(graph), block_(block), affine_in_(affine_in), n_(block.unknowns.size()), directions_(n_) {
+    Splitting(Graph& graph, const QuadraticBlock& block, std::span<const SymbolId> affine_in, std::span<const double> state)
+        : g_(graph), block_(block), affine_in_(affine_in), state_(state), n_(block.unknowns.size()), directions_(n_) {
         std::iota(directions_.begin(), directions_.end(), std::size_t{0});
     }
 
@@ -37,14 +39,18 @@ public:
         const std::optional<NodeId> root = root_of(g_.sub(g_.pow(*slope, 2), g_.mul(g_.constant(2), g_.mul(bend, rest))));
         if (!root) return std::nullopt;
 
+        const NodeId side = g_.mul(*root, here);
+        const double on = evaluate<double>(g_, std::span(&side, 1), state_).front();
+        if (!(on != 0) || !std::isfinite(on)) return std::nullopt;
+        const NodeId chosen = on > 0 ? *root : g_.neg(*root);
+        // NOTE: apart, so that nothing which comes late waits for a quotient
+        const NodeId middle = g_.div(*slope, bend), way = g_.sub(g_.div(chosen, bend), middle);
         QuadraticSplit out;
-        const NodeId signed_root = g_.mul(*root, g_.make(Op::Sign, g_.mul(*root, here)));
-        const NodeId way = g_.div(g_.sub(signed_root, *slope), bend), middle = g_.div(*slope, bend);
         for (std::size_t k = 0; k < n_; ++k) {
             out.places.push_back(g_.add(base_[k], g_.mul(way, line_[k])));
             out.spread.push_back(g_.mul(middle, line_[k]));
         }
-        out.slope = g_.pow(g_.div(*root, here), 2);
+        out.slope = g_.div(chosen, here);
         return out;
     }
 
@@ -129,6 +135,7 @@ private:
     Graph& g_;
     const QuadraticBlock& block_;
     const std::span<const SymbolId> affine_in_;
+    const std::span<const double> state_;  // by symbol
     const std::size_t n_;
     std::vector<std::size_t> directions_;
     std::vector<NodeId> line_, base_;
@@ -136,8 +143,9 @@ private:
 
 }  // namespace
 
-std::optional<QuadraticSplit> split_quadratic(Graph& graph, const QuadraticBlock& block, std::span<const SymbolId> affine_in) {
-    return Splitting(graph, block, affine_in).run();
+std::optional<QuadraticSplit> split_quadratic(Graph& graph, const QuadraticBlock& block, std::span<const SymbolId> affine_in,
+                                              std::span<const double> state) {
+    return Splitting(graph, block, affine_in, state).run();
 }
 
 }  // namespace appell

@@ -1,6 +1,5 @@
 // Rows of a few unknowns, all affine but one that is quadratic, which may be the product of two affine ones where the others hold
-// (Appell and Hamel's wheel: v^2 = (a phi')^2 along its plane). The unknowns then follow without a root and without a guess but
-// for the question which of the two factors it is.
+// (Appell and Hamel's wheel: v^2 = (a phi')^2 along its plane). The unknowns then follow without a root and without a guess.
 #pragma once
 
 #include <optional>
@@ -20,14 +19,15 @@ struct QuadraticBlock {
 };
 
 struct QuadraticSplit {
-    std::vector<NodeId> places;  // by direction, from zero: of the solution on the branch of the unknowns' values
+    std::vector<NodeId> places;  // by direction, from zero: of the solution
     std::vector<NodeId> spread;  // by direction: from what is nearest to zero to the middle of both solutions
-    NodeId slope;                // squared, of the quadratic row at the solution, over the same at the unknowns' values
+    // of the quadratic row at the solution, over the same at the unknowns' values: negative if these are on the other factor
+    NodeId slope;
 };
 
-// `affine_in`: the symbols that the factors are affine in, and do not have in their denominators; none where it is no product, or
-// the row is affine where the others hold.
+// The factor that a state is on, given by symbol. `affine_in`: the symbols that the factors are affine in, and do not have in
+// their denominators. None where the row is no product, or affine where the others hold.
 [[nodiscard]] std::optional<QuadraticSplit> split_quadratic(Graph& graph, const QuadraticBlock& block,
-                                                            std::span<const SymbolId> affine_in);
+                                                            std::span<const SymbolId> affine_in, std::span<const double> state);
 
 }  // namespace appell
