@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "expr/sweep.hpp"
+#include "tape/exact_zero_test.hpp"
 #include "tape/small_inverse.hpp"
 
 namespace appell {
@@ -208,6 +209,8 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
 void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     const std::size_t n = solve.x.size(), m = solve.lambda.size();
     if (n == 0 || n > k_most_closed_unknowns || m > k_most_rows) return;
+    // what turns with a body is often the same at all angles
+    for (SparseEntry& e : solve.M.entries) e.value = without_idle_symbols(g, e.value);
     ClosedForm<NodeId> closed;
     switch (solve.kind) {
         case SolveKind::multipliers: closed = closed_multipliers(g, solve); break;

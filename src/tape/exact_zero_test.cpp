@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "expr/dependence.hpp"
 #include "expr/places.hpp"
+#include "expr/substitute.hpp"
 #include "expr/sweep.hpp"
 
 namespace appell {
@@ -260,6 +262,17 @@ std::vector<ZeroVerdict> exact_zero_test(const Graph& graph, std::span<const Nod
     out.reserve(expressions.size());
     for (const NodeId expression : expressions) out.push_back(evaluation.verdict(expression));
     return out;
+}
+
+NodeId without_idle_symbols(Graph& g, NodeId expression) {
+    for (const SymbolId symbol : symbols_in(g, std::span(&expression, 1))) {
+        if (g.symbol(symbol).kind == SymbolKind::parameter) continue;
+        Substitution zero;
+        zero.set(symbol, g.constant(0));
+        const NodeId without = substitute(g, expression, zero), change = g.sub(expression, without);
+        if (exact_zero_test(g, std::span(&change, 1)).front() == ZeroVerdict::zero) expression = without;
+    }
+    return expression;
 }
 
 }  // namespace appell

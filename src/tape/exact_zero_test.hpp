@@ -18,4 +18,7 @@ enum class ZeroVerdict : std::uint8_t {
 
 [[nodiscard]] std::vector<ZeroVerdict> exact_zero_test(const Graph& graph, std::span<const NodeId> expressions);
 
+// The expression without the symbols that it does not depend on in truth, parameters aside: sin(q)^2 + cos(q)^2 is one.
+[[nodiscard]] NodeId without_idle_symbols(Graph& graph, NodeId expression);
+
 }  // namespace appell

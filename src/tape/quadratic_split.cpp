@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
@@ -109,15 +108,8 @@ private:
         return substitute(g_, expression, zeros);
     }
 
-    // without the symbols that it does not depend on in truth: sin(q)^2 + cos(q)^2 is one
     NodeId settled(NodeId expression) {
-        for (const SymbolId symbol : symbols_in(g_, std::span(&expression, 1))) {
-            if (g_.symbol(symbol).kind == SymbolKind::parameter) continue;
-            Substitution zero;
-            zero.set(symbol, g_.constant(0));
-            const NodeId without = substitute(g_, expression, zero);
-            if (vanishes(g_.sub(expression, without))) expression = without;
-        }
+        expression = without_idle_symbols(g_, expression);
         return vanishes(expression) ? g_.constant(0) : expression;
     }
 
