@@ -208,8 +208,8 @@ def bicycle(part):
         start = processor_time()
         try:
             test_kane3.test_bicycle()
-        except (StopIteration, AssertionError):
-            pass
+        except (StopIteration, AssertionError, sm.matrices.common.NonInvertibleMatrixError):
+            pass  # SymPy 1.11 has no number in some entries of the mass matrix when upright, and gives up on its inverse
         finally:
             test_kane3.KanesMethod = original
         end = processor_time()
