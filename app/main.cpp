@@ -8,6 +8,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -212,6 +213,9 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
         fmt::print(stderr, "appell: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {
+        // a reader that has gone, as of `appell gallery | head`, has all it wanted
+        const auto* const failure = dynamic_cast<const std::system_error*>(&error);
+        if (failure != nullptr && failure->code() == std::errc::broken_pipe) return 1;
         // not fmt::print: standard error may be what could not be written
         std::fputs(fmt::format("appell: {}\n", error.what()).c_str(), stderr);
         return 1;

@@ -206,6 +206,10 @@ TEST_F(Cli, AClosedPipeLeavesNothingBehind) {
     EXPECT_EQ(std::system(("bash -c \"" + command + "\"").c_str()), 0);
     for (const auto& entry : fs::directory_iterator(folder_))
         EXPECT_TRUE(entry.path().filename() == "r" || entry.path().filename() == "a.appell") << entry.path();
+    // and is not complained about
+    const std::string list = "cd '" + folder_.string() + "' && ( sleep 0.2; '" + program + "' gallery ) 2>said | true; sleep 1";
+    EXPECT_EQ(std::system(("bash -c \"" + list + "\"").c_str()), 0);
+    EXPECT_EQ(read("said"), "");
 }
 
 // into one file: what stands on standard output comes before the diagnostics, unbroken
