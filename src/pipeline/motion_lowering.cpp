@@ -215,12 +215,6 @@ std::optional<std::vector<std::vector<NodeId>>> MotionLowering::bends(const Depe
     return out;
 }
 
-NodeId MotionLowering::dot_product(std::span<const NodeId> a, std::span<const NodeId> b) const {
-    std::vector<NodeId> terms;
-    for (std::size_t k = 0; k < a.size(); ++k) terms.push_back(g_.mul(a[k], b[k]));
-    return sum_in_pairs(g_, std::move(terms));
-}
-
 // The slopes of the rows at the guess give Newton's step p, which solves the affine rows of the block, and the line n along which
 // they stay solved while the quadratic row rises by one. On the line that row is  p'Hp/2 + (1 + p'Hn) s + n'Hn s^2/2, of which
 // the root next to p is taken. Here p and n are times the determinant D, so that nothing waits for 1/D but the result.
@@ -231,12 +225,12 @@ void MotionLowering::follow_line(const DependentColumns::Block& block, const std
     std::vector<NodeId> along_step, along_line;
     for (std::size_t k = 0; k < n; ++k) {
         const std::span<const NodeId> row(&bend[k * n], n);
-        along_step.push_back(dot_product(row, step));
-        along_line.push_back(dot_product(row, line));
+        along_step.push_back(dot_product(g_, row, step));
+        along_line.push_back(dot_product(g_, row, line));
     }
-    const NodeId rest = dot_product(step, along_step);
-    const NodeId slope = g_.add(g_.mul(block.determinant, block.determinant), dot_product(line, along_step));
-    const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(dot_product(line, along_line), rest));
+    const NodeId rest = dot_product(g_, step, along_step);
+    const NodeId slope = g_.add(g_.mul(block.determinant, block.determinant), dot_product(g_, line, along_step));
+    const NodeId discriminant = g_.sub(g_.mul(slope, slope), g_.mul(dot_product(g_, line, along_line), rest));
     const NodeId way = g_.div(rest, g_.add(slope, g_.make(Op::Sqrt, discriminant)));
     for (const std::size_t k : block.unknowns) steps[k] = g_.mul(g_.sub(step[k], g_.mul(way, line[k])), block.reciprocal);
     const NodeId square = g_.mul(block.reciprocal, block.reciprocal);
@@ -318,7 +312,7 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
         if (shape.corrections == 1) {
             std::vector<NodeId> reached(n);
             for (std::size_t k = 0; k < n; ++k) reached[k] = g_.div(entries[k], g_.constant(shape.scales[k]));
-            out.sizes.insert(out.sizes.end(), {dot_product(steps, steps), dot_product(reached, reached)});
+            out.sizes.insert(out.sizes.end(), {dot_product(g_, steps, steps), dot_product(g_, reached, reached)});
         } else {
             out.steps.insert(out.steps.end(), steps.begin(), steps.end());
         }
@@ -384,8 +378,8 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     if (!write_corrections(position, partition, out.position, corrected, outputs) ||
         !write_corrections(velocity, partition, out.velocity, corrected, outputs))
         return std::nullopt;
+    const std::size_t without = lower_program(g_, rate_spec(equations, power, solves)).instructions.size();
     ProgramSpec spec = rate_spec(equations, {}, solves);
-    const std::size_t without = lower_program(g_, spec).instructions.size();
     const std::vector<SymbolId> x = state_and({});
     std::vector<NodeId> xd;
     for (const OutputGroup& group : spec.outputs) xd.insert(xd.end(), group.values.begin(), group.values.end());

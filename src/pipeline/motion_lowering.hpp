@@ -113,7 +113,6 @@ private:
     [[nodiscard]] std::optional<QuadraticSplit> split_row(const DependentLevel& level, const WrittenRate::Level& shape,
                                                           const DependentColumns::Block& block, std::size_t quadratic,
                                                           const std::vector<NodeId>& bend) const;
-    [[nodiscard]] NodeId dot_product(std::span<const NodeId> a, std::span<const NodeId> b) const;
     // a state in place of its symbols
     void put_in(ProgramSpec& spec, const Substitution& state) const;
 

@@ -28,8 +28,8 @@ public:
     // on, and that have no say in the size of a step, its first one included.
     [[nodiscard]] virtual std::size_t controlled() const { return size(); }
     [[nodiscard]] virtual RateStatus rate(double t, std::span<const double> x, std::span<double> xd) = 0;
-    // The rate where some entries of x are a guess, with what they should be and what tells how good they are: the outputs of
-    // a motion's WrittenRate. False: nothing is known.
+    // The rate where some entries of the state are a guess, with what they should be and what tells how good they are: the
+    // outputs of a motion's WrittenRate, from its state in its order. False: nothing is known.
     [[nodiscard]] virtual bool written_rate(double, std::span<const double>, std::span<double>) { return false; }
     // how the rate changes with the state, column by column; only where it is known
     [[nodiscard]] virtual bool has_jacobian() const { return false; }

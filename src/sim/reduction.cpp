@@ -156,7 +156,6 @@ RateStatus DependentEntries::solve(double t, std::span<double> x) {
         double worst = 0;
         for (const double scaled : program_.output(scaled_)) worst = std::max(worst, std::abs(scaled));
         const double pivot = factor();
-        share_ = std::abs(pivot * k_worn / least_share_);
         if (worn(pivot, t, x)) return RateStatus::partition;
         correct(x);
         if (!normalise_quaternions(motion_, x)) return RateStatus::not_finite;
@@ -351,7 +350,7 @@ RateStatus ReducedRate::iterate(double t, std::span<const double> y, std::span<d
 }
 
 RateStatus ReducedRate::rate(double t, std::span<const double> y, std::span<double> yd) {
-    is_written_ = share_due_ = written_serves_ && written_->solve(t, y);
+    is_written_ = written_serves_ && written_->solve(t, y);
     if (is_written_) {
         written_->take_rate(yd);
         return RateStatus::ok;
@@ -373,10 +372,8 @@ void ReducedRate::take_last(std::span<double> x, std::span<double> xd) const {
 }
 
 double ReducedRate::share(double t, std::span<const double> x) {
-    if (std::exchange(share_due_, false)) {
-        position_.measure_share(t, x);
-        velocity_.measure_share(t, x);
-    }
+    position_.measure_share(t, x);
+    velocity_.measure_share(t, x);
     return std::min(position_.share(), velocity_.share());
 }
 

@@ -46,10 +46,9 @@ public:
     [[nodiscard]] RateStatus start(double t, std::span<const double> x);
     // from the guess in x to the solution
     [[nodiscard]] RateStatus solve(double t, std::span<double> x);
-    // the least pivot of the last solution against that of the start
-    [[nodiscard]] double share() const { return share_; }
-    // the same at another state on the rows
+    // the least pivot at a state on the rows against that of the start
     void measure_share(double t, std::span<const double> x);
+    [[nodiscard]] double share() const { return share_; }
     // below which no pivot of rows of unit length may fall
     [[nodiscard]] double least_pivot() const { return std::abs(least_share_); }
 
@@ -116,7 +115,7 @@ public:
     [[nodiscard]] RateStatus complete(double t, std::span<const double> y, std::span<double> x);
     void take_independent(std::span<const double> x, std::span<double> y) const;
 
-    // at x, where the last rate was taken; worked out where it is asked for
+    // of the dependent entries in the rows, at the state reached
     [[nodiscard]] double share(double t, std::span<const double> x);
     // of the last rate
     void take_last(std::span<double> x, std::span<double> xd) const;
@@ -133,7 +132,6 @@ private:
     std::optional<WrittenSolution> written_;
     bool written_serves_ = false;
     bool is_written_ = false;  // the last rate
-    bool share_due_ = false;
     double guess_t_ = 0;
     std::vector<double> guess_x_, guess_xd_;
     std::vector<double> x_, xd_;

@@ -23,14 +23,14 @@ constexpr double k_collapse = 1e-3;
 constexpr double k_near = 1e-5;
 constexpr double k_near_not_projected = 1e-3;
 constexpr double k_large_turn = 0.5;
-// The smallest pivot is as long as the way to where it vanishes, and doubles within that length.
-constexpr double k_pivots = 0.5;
-// A smallest pivot, or a gradient against the longest it was, that is worth a look at the states around.
+// The smallest pivot is as long as the way to where it vanishes, and doubles within that length; so does a gradient.
+constexpr double k_doubles = 0.5;
+// a smallest pivot, or a gradient against the longest it was, that is worth a look at the states around
 constexpr double k_nearly_lost = 1e-4;
 // of the largest speed: what a step that passes through rest may miss it by
 constexpr double k_rest = 1e-3;
 // of the longest step so far
-constexpr double k_short = 1e-4;
+constexpr double k_short_step = 1e-4;
 // at the start, against states around: the multiplier has lost ten digits
 constexpr double k_no_gradient = 1e-10;
 constexpr int k_states_around = 16;
@@ -54,6 +54,7 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity)
         s->size.resize(constraints() + 1);
     }
     longest_.resize(constraints());
+    turned_.resize(constraints() + 1);
     for (auto& sizes : sizes_) sizes.resize(constraints() + 1);
     for (auto& angles : angles_) angles.resize(constraints() + 1);
 }
@@ -166,7 +167,7 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     const double largest = q_sizes_.empty() ? 0 : *std::max_element(q_sizes_.begin(), q_sizes_.end());
     std::fill(q_sizes_.begin(), q_sizes_.end(), largest == 0 ? 1.0 : largest);
     if (u_size_ == 0) u_size_ = 1;
-    const RowFinding found = look_around(t, x, 0.3, 0.3, k_no_gradient, k_over);
+    const RowFinding found = look_around(t, x, {.q_part = 0.3, .u_part = 0.3, .least = k_no_gradient, .turn = k_over});
     std::fill(q_sizes_.begin(), q_sizes_.end(), 0.0);
     u_size_ = 0;
     grow(x);
@@ -178,7 +179,9 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
 
 void RowWatch::accept(std::span<const double> x) {
     std::swap(before_, after_);
-    for (std::size_t c = 0; c < constraints(); ++c) longest_[c] = std::max(longest_[c], before_.size[c]);
+    // in another metric nothing was measured yet
+    const bool same = before_.bordered == after_.bordered;
+    for (std::size_t c = 0; c < constraints(); ++c) longest_[c] = same ? std::max(longest_[c], before_.size[c]) : before_.size[c];
     std::copy_n(x.begin(), states_, x_before_.begin());
     grow(x);
 }
@@ -196,50 +199,55 @@ void RowWatch::checkpoint(Checkpoint& c) {
     c("watch.bordered", before_.bordered);
 }
 
-RowFinding RowWatch::near(double t, std::span<const double> x, bool not_projected) {
+RowFinding RowWatch::near(double t, std::span<const double> x, Failed failed) {
     if (constraints() == 0) return {};
-    const double part = not_projected ? k_near_not_projected : k_near;
-    return look_around(t, x, part, part, k_collapse, k_large_turn, k_pivots);
+    const double part = failed == Failed::step ? k_near : k_near_not_projected;
+    Around around{.q_part = part, .u_part = part, .least = k_collapse, .turn = k_large_turn, .pivots = k_doubles};
+    around.must_double = failed == Failed::partition;
+    return look_around(t, x, around);
 }
 
-// At x and at states around, within a part of each coordinate and of the largest speed: a gradient much smaller than there, or of
-// another direction, or a smallest pivot that is less than `pivots` of what it is there. Coordinates differ in their units, and
-// an angle is not to be moved by a part of a distance.
-RowFinding RowWatch::look_around(double t, std::span<const double> x, double q_part, double part, double least, double turn,
-                                 double pivots) {
+bool RowWatch::is_short(const Sample& sample, std::size_t constraint) const {
+    return sample.size[constraint] < k_nearly_lost * longest_[constraint];
+}
+
+// At x and at states around, within a part of each coordinate and of the largest speed: a gradient less than `least` of what it
+// is there, or of another direction, or a smallest pivot that is less than `pivots` of what it is there. Coordinates differ in
+// their units, and an angle is not to be moved by a part of a distance.
+RowFinding RowWatch::look_around(double t, std::span<const double> x, const Around& around) {
     take(middle_, velocity_.measure(t, x).evaluation);
     if (!middle_.known) return {};
     const std::size_t weakest = velocity_.evaluation().weakest_row;
     std::uint64_t random = 0x2545f4914f6cdd1dull;
     std::fill(after_.size.begin(), after_.size.end(), 0.0);  // the largest of each
-    RowFinding found;
+    std::fill(turned_.begin(), turned_.end(), false);
     for (int k = 0; k < k_states_around; ++k) {
         for (std::size_t i = 0; i < states_; ++i) {
             random = random * 6364136223846793005ull + 1442695040888963407ull;
             const double symmetric = 2 * (static_cast<double>(random >> 11) / 9007199254740992.0) - 1;
-            state_[i] = x[i] + symmetric * (i + columns_ < states_ ? q_part * q_sizes_[i] : part * u_size_);
+            state_[i] = x[i] + symmetric * (i + columns_ < states_ ? around.q_part * q_sizes_[i] : around.u_part * u_size_);
         }
         take(trial_, velocity_.measure(t, state_).evaluation);
         if (!comparable(trial_, middle_)) continue;
         for (std::size_t c = 0; c <= constraints(); ++c) {
             after_.size[c] = std::max(after_.size[c], trial_.size[c]);
-            if (found.loss == RowLoss::none && angle(trial_, middle_, c) > turn) found = finding(RowLoss::turns, c);
+            turned_[c] = turned_[c] || angle(trial_, middle_, c) > around.turn;
         }
     }
     for (std::size_t c = 0; c < constraints(); ++c)
-        if (!(middle_.size[c] > least * after_.size[c])) return finding(RowLoss::vanishes, c);
-    if (found.loss == RowLoss::none && middle_.size.back() < pivots * after_.size.back()) return {RowLoss::dependent, weakest};
+        if (!(middle_.size[c] > around.least * after_.size[c])) return finding(RowLoss::vanishes, c);
+    RowFinding found;
+    for (std::size_t c = 0; c <= constraints() && found.loss == RowLoss::none; ++c) {
+        if (!turned_[c]) continue;
+        const bool is_gradient = c < constraints();
+        if (is_gradient && around.must_be_short && !is_short(middle_, c)) continue;
+        if (is_gradient && around.must_double && !(middle_.size[c] < k_doubles * after_.size[c])) continue;
+        // one that is very short already, and turns so near, vanishes
+        found = finding(is_gradient && is_short(middle_, c) ? RowLoss::vanishes : RowLoss::turns, c);
+    }
+    if (found.loss == RowLoss::none && middle_.size.back() < around.pivots * after_.size.back())
+        return {RowLoss::dependent, weakest};
     return found;
-}
-
-bool RowWatch::nearly_lost(const Sample& sample, std::size_t which) const {
-    return sample.size[which] < k_nearly_lost * (which == constraints() ? 1 : longest_[which]);
-}
-
-bool RowWatch::nearly_lost(const Sample& sample) const {
-    for (std::size_t c = 0; c <= constraints(); ++c)
-        if (nearly_lost(sample, c)) return true;
-    return false;
 }
 
 RowFinding RowWatch::look(Integrator& integrator) {
@@ -250,14 +258,21 @@ RowFinding RowWatch::look(Integrator& integrator) {
         return found;
     }
     // Steps may lead round a singularity on the errors made before, without a sign of it in any one of them: a linkage that is
-    // stretched out bends to the side where its round-off is.
-    if (constraints() == 0 || !nearly_lost(after_) || !integrator.dense(integrator.t(), other_state_)) return found;
+    // stretched out bends to the side where its round-off is. Gradients that have become short are looked at along the
+    // coordinates alone: speeds are of many units, and those that come to rest are looked at for themselves.
+    if (constraints() == 0) return found;
+    const bool small_pivot = after_.size.back() < k_nearly_lost;
+    bool short_gradient = false;
+    for (std::size_t c = 0; c < constraints(); ++c) short_gradient = short_gradient || is_short(after_, c);
+    if (!(small_pivot || short_gradient) || !integrator.dense(integrator.t(), other_state_)) return found;
+    Around around{.q_part = k_near, .u_part = k_near, .least = k_collapse, .turn = k_large_turn, .pivots = k_doubles};
+    if (!small_pivot) {
+        around.u_part = 0;
+        around.must_be_short = true;
+    }
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
-    found = near(integrator.t(), other_state_);
+    found = look_around(integrator.t(), other_state_, around);
     std::swap(after_, end_);
-    // one that is short already, and turns so near, vanishes
-    for (std::size_t c = 0; c < constraints(); ++c)
-        if (found.loss == RowLoss::turns && found.row == first_row_[c] && nearly_lost(after_, c)) found.loss = RowLoss::vanishes;
     found.certain = found.loss != RowLoss::none;
     return found;
 }
@@ -278,7 +293,7 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
         return largest;
     };
     double place = 1, least = 0;
-    if (std::abs(h) > k_short * longest_step_) {
+    if (std::abs(h) > k_short_step * longest_step_) {
         const double first = speed_at(0), middle = speed_at(0.5), last = speed_at(1);
         if (!(std::min({first, middle, last}) < k_steady * std::max({first, middle, last}))) return {};
         // the least speed, by golden section; along a straight passage through rest it is a corner
@@ -296,7 +311,8 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     // as far around as rest was missed
     const double part = std::max(k_near, 3 * least / u_size_);
-    const RowFinding found = look_around(t0 + place * h, other_state_, 0, part, k_collapse, k_large_turn);
+    const RowFinding found =
+        look_around(t0 + place * h, other_state_, {.q_part = 0, .u_part = part, .least = k_collapse, .turn = k_large_turn});
     std::swap(after_, end_);
     return found;
 }

@@ -41,10 +41,12 @@ public:
     [[nodiscard]] RowFinding start(double t, std::span<const double> x);
     // Along the last step of the integrator, up to the state that the projector saw last.
     [[nodiscard]] RowFinding look(Integrator& integrator);
-    // Where a run ends because its steps collapse: a gradient that is another one close by, or rows that are much less dependent
-    // there. Where a step can not be projected, however short, the singularity may be farther off: residuals over gradients that
-    // vanish do not come down to round-off.
-    [[nodiscard]] RowFinding near(double t, std::span<const double> x, bool not_projected = false);
+    // Where a run ends: a gradient that is another one close by, or rows that are much less dependent there. Where a step can not
+    // be projected, however short, the singularity may be farther off: residuals over gradients that vanish do not come down to
+    // round-off. As far off dependent entries lose their share in a row that vanishes; they may as well without, so that a
+    // gradient must be short already.
+    enum class Failed { step, projection, partition };
+    [[nodiscard]] RowFinding near(double t, std::span<const double> x, Failed failed = Failed::step);
     // that state was accepted: the next step sets out from there
     void accept(std::span<const double> x);
     void checkpoint(Checkpoint& checkpoint);
@@ -65,16 +67,20 @@ private:
         return a.known && b.known && a.bordered == b.bordered;
     }
     [[nodiscard]] double angle(const Sample& a, const Sample& b, std::size_t which);
-    [[nodiscard]] bool nearly_lost(const Sample& sample, std::size_t which) const;
-    [[nodiscard]] bool nearly_lost(const Sample& sample) const;
+    // against the longest it was
+    [[nodiscard]] bool is_short(const Sample& sample, std::size_t constraint) const;
     [[nodiscard]] bool turns(const Sample& a, const Sample& b, std::size_t which);
     [[nodiscard]] bool turned_over(const Sample& a, const Sample& b);
     [[nodiscard]] RowFinding finding(RowLoss loss, std::size_t which) const {
         return which == constraints() ? RowFinding{RowLoss::dependent, weakest_row_} : RowFinding{loss, first_row_[which]};
     }
     void grow(std::span<const double> x);
-    [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, double q_part, double part, double least,
-                                         double turn, double pivots = 0);
+    struct Around {
+        double q_part, u_part;  // of each coordinate, and of the largest speed: how far
+        double least = 0, turn = 0, pivots = 0;
+        bool must_be_short = false, must_double = false;  // a gradient that turns
+    };
+    [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, const Around& around);
     [[nodiscard]] RowFinding look_along(Integrator& integrator);
     [[nodiscard]] RowFinding look_at_rest(Integrator& integrator);
     [[nodiscard]] RowFinding look_closely(Integrator& integrator);
@@ -99,6 +105,7 @@ private:
     std::vector<double> state_, other_state_, x_before_;
     Sample before_, after_, end_, middle_, trial_, other_trial_;
     std::vector<double> longest_;  // by constraint: its gradient, so far
+    std::vector<bool> turned_;     // of look_around
     double longest_step_ = 0;
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts
     std::array<std::vector<double>, k_parts> angles_;     // turned along each part, by constraint; then all together

@@ -278,8 +278,8 @@ std::size_t Stretch::constraint_of(const std::vector<std::size_t>& constraints, 
 }
 
 bool Stretch::collapse(EndReason otherwise) {
-    // dependent entries lose their share in rows that vanish as far from there as a projection fails
-    const RowFinding found = watch_.near(integrator_.t(), accepted_, otherwise == EndReason::singular_partition);
+    const auto failed = otherwise == EndReason::singular_partition ? RowWatch::Failed::partition : RowWatch::Failed::step;
+    const RowFinding found = watch_.near(integrator_.t(), accepted_, failed);
     return found.loss != RowLoss::none ? lose(found) : stop(otherwise);
 }
 
@@ -295,7 +295,8 @@ bool Stretch::try_shorter() {
     if (integrator_.retreat()) return true;
     if (found.loss != RowLoss::none) return lose(found);
     if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
-    if (const RowFinding near = watch_.near(integrator_.t(), accepted_, true); near.loss != RowLoss::none) return lose(near);
+    if (const RowFinding near = watch_.near(integrator_.t(), accepted_, RowWatch::Failed::projection); near.loss != RowLoss::none)
+        return lose(near);
     return stop(motion_.reduction ? EndReason::singular_partition : EndReason::projection_failed);
 }
 
@@ -339,11 +340,11 @@ bool Stretch::loop() {
         reach(t, state_);
         remember(t, state_);
         if (!row_at_step(t)) return false;
-        if (journey_.resumable.due && !integrator_.at_end() && journey_.resumable.due()) save();
         if (const double share = integrator_.dependent_share(); share < std::min(k_aging, 0.3 * asked_share_)) {
             asked_share_ = share;
             if (!integrator_.at_end() && repartition()) return false;
         }
+        if (journey_.resumable.due && !integrator_.at_end() && journey_.resumable.due()) save();
     }
     return true;
 }

@@ -265,8 +265,29 @@ std::vector<ZeroVerdict> exact_zero_test(const Graph& graph, std::span<const Nod
 }
 
 NodeId without_idle_symbols(Graph& g, NodeId expression) {
+    std::vector<NodeId> not_everywhere;
+    Sweep sweep;
+    for (const NodeId id : sweep.collect(g, std::span(&expression, 1))) {
+        switch (g.op(id)) {
+            case Op::Constant:
+            case Op::Pi:
+            case Op::Symbol:
+            case Op::Add:
+            case Op::Sub:
+            case Op::Mul:
+            case Op::Neg:
+            case Op::Sin:
+            case Op::Cos: break;
+            case Op::Div: not_everywhere.push_back(g.operand(id, 1)); break;
+            case Op::PowInt:
+                if (g.exponent(id) < 0) not_everywhere.push_back(id);
+                break;
+            default: not_everywhere.push_back(id);
+        }
+    }
+    const std::vector<SymbolId> kept = symbols_in(g, not_everywhere);
     for (const SymbolId symbol : symbols_in(g, std::span(&expression, 1))) {
-        if (g.symbol(symbol).kind == SymbolKind::parameter) continue;
+        if (g.symbol(symbol).kind == SymbolKind::parameter || std::ranges::binary_search(kept, symbol)) continue;
         Substitution zero;
         zero.set(symbol, g.constant(0));
         const NodeId without = substitute(g, expression, zero), change = g.sub(expression, without);

@@ -18,7 +18,8 @@ enum class ZeroVerdict : std::uint8_t {
 
 [[nodiscard]] std::vector<ZeroVerdict> exact_zero_test(const Graph& graph, std::span<const NodeId> expressions);
 
-// The expression without the symbols that it does not depend on in truth, parameters aside: sin(q)^2 + cos(q)^2 is one.
+// The expression without the symbols that it does not depend on in truth, parameters aside: sin(q)^2 + cos(q)^2 is one. Symbols
+// in divisors stay, and those in functions that are not defined everywhere: without them it might not be defined elsewhere.
 [[nodiscard]] NodeId without_idle_symbols(Graph& graph, NodeId expression);
 
 }  // namespace appell

@@ -1,11 +1,13 @@
 // The affine rows B z + c = 0 leave the line z = b + s n, with n from the cofactors of the quadratic row and b at right angles to
 // it. On the line that row is  r(b) + slope s + bend s^2/2,  and a product of two affine ones if its discriminant
-// slope^2 - 2 bend r(b) is the square of an affine form T over a constant: then s = (+-T - slope)/bend.
+// slope^2 - 2 bend r(b) is the square of an affine form T over what depends on parameters alone: then s = (+-T - slope)/bend.
 #include "tape/quadratic_split.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
@@ -50,6 +52,7 @@ public:
             out.spread.push_back(g_.mul(middle, line_[k]));
         }
         out.slope = g_.div(chosen, here);
+        if (!holds(out)) return std::nullopt;
         return out;
     }
 
@@ -79,17 +82,42 @@ private:
         return true;
     }
 
-    // T: the discriminant is T^2
+    // T: the discriminant is T^2. Taken by the speed that has the most part in it; a part that depends on an angle would vanish
+    // with it, and take the digits along.
     std::optional<NodeId> root_of(NodeId discriminant) {
+        NodeId half, square;
+        double most = 0;
         for (const SymbolId w : affine_in_) {
-            const NodeId half = g_.mul(g_.constant(0.5), derivative(g_, std::span(&discriminant, 1), w).front());
-            const NodeId square = settled(at_zero(derivative(g_, std::span(&half, 1), w).front()));
-            if (vanishes(square)) continue;
-            const std::optional<NodeId> root = affine(half);
-            if (!root || !vanishes(g_.sub(g_.mul(discriminant, square), g_.pow(*root, 2)))) return std::nullopt;
-            return g_.div(*root, g_.make(Op::Sqrt, square));
+            const NodeId slope = g_.mul(g_.constant(0.5), derivative(g_, std::span(&discriminant, 1), w).front());
+            const NodeId part = settled(at_zero(derivative(g_, std::span(&slope, 1), w).front()));
+            const auto is_parameter = [&](SymbolId s) { return g_.symbol(s).kind == SymbolKind::parameter; };
+            if (!std::ranges::all_of(symbols_in(g_, std::span(&part, 1)), is_parameter)) continue;
+            const double size = evaluate<double>(g_, std::span(&part, 1), state_).front();
+            if (!(size > most)) continue;
+            most = size;
+            half = slope;
+            square = part;
         }
-        return std::nullopt;
+        if (!half.valid()) return std::nullopt;
+        const std::optional<NodeId> root = affine(half);
+        if (!root || !vanishes(g_.sub(g_.mul(discriminant, square), g_.pow(*root, 2)))) return std::nullopt;
+        return g_.div(*root, g_.make(Op::Sqrt, square));
+    }
+
+    // What cancels in the coefficients is not seen in them: the rows tell, at the state.
+    [[nodiscard]] bool holds(const QuadraticSplit& split) const {
+        constexpr double k_good = 1e-13;
+        const std::vector<double> places = evaluate<double>(g_, split.places, state_);
+        std::vector<double> solution(state_.begin(), state_.end());
+        for (std::size_t k = 0; k < n_; ++k) solution[block_.unknowns[k].index()] = block_.scales[k] * places[k];
+        const std::vector<double> residuals = evaluate<double>(g_, block_.residuals, solution);
+        for (std::size_t i = 0; i < n_; ++i) {
+            const std::vector<double> slopes = evaluate<double>(g_, block_.slopes[i], solution);
+            double size = 0;
+            for (std::size_t k = 0; k < n_; ++k) size += std::abs(slopes[k] * places[k]);
+            if (!(std::abs(residuals[i]) <= k_good * size)) return false;
+        }
+        return true;
     }
 
     // written as an affine form, its coefficients as short as they come
@@ -118,11 +146,7 @@ private:
         return exact_zero_test(g_, std::span(&expression, 1)).front() == ZeroVerdict::zero;
     }
 
-    NodeId dot(std::span<const NodeId> a, std::span<const NodeId> b) {
-        std::vector<NodeId> terms;
-        for (std::size_t k = 0; k < a.size(); ++k) terms.push_back(g_.mul(a[k], b[k]));
-        return sum_in_pairs(g_, std::move(terms));
-    }
+    NodeId dot(std::span<const NodeId> a, std::span<const NodeId> b) { return dot_product(g_, a, b); }
 
     Graph& g_;
     const QuadraticBlock& block_;

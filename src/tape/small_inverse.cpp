@@ -23,6 +23,12 @@ NodeId sum_in_pairs(Graph& g, std::vector<NodeId> terms) {
     return terms.front();
 }
 
+NodeId dot_product(Graph& g, std::span<const NodeId> a, std::span<const NodeId> b) {
+    std::vector<NodeId> terms;
+    for (std::size_t k = 0; k < a.size(); ++k) terms.push_back(g.mul(a[k], b[k]));
+    return sum_in_pairs(g, std::move(terms));
+}
+
 std::optional<DependentColumns> invert_columns(Graph& g, const std::vector<std::vector<NodeId>>& A,
                                                const std::vector<std::size_t>& dependent) {
     const std::size_t m = A.size();

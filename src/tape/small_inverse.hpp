@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "expr/graph.hpp"
@@ -35,6 +36,7 @@ struct DependentColumns {
 
 // terms in pairs, then pairs in pairs: a chain of additions would be waited for link by link
 [[nodiscard]] NodeId sum_in_pairs(Graph& graph, std::vector<NodeId> terms);
+[[nodiscard]] NodeId dot_product(Graph& graph, std::span<const NodeId> a, std::span<const NodeId> b);
 
 template <class Entry>
 NodeId DependentColumns::numerator(Graph& g, const Block& block, std::size_t unknown, const Entry& entry) const {

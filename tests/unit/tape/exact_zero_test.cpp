@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 
 namespace appell {
@@ -98,6 +99,24 @@ TEST_F(ExactZeroTest, DerivativesForwardAndBackwardAgree) {
             EXPECT_EQ(verdict(difference + x), ZeroVerdict::not_zero);
         }
     }
+}
+
+// what turns with a body is the same at all angles; what is a pole here stays one, and none comes up elsewhere
+TEST(IdleSymbols, AreLeftOut) {
+    Graph g;
+    const auto named = [&](const char* name, SymbolKind kind) { return Expr{&g, g.symbol_node(g.add_symbol(name, kind))}; };
+    const Expr a = named("a", SymbolKind::coordinate), b = named("b", SymbolKind::coordinate),
+               m = named("m", SymbolKind::parameter);
+    const auto without = [&](const Expr& e) { return without_idle_symbols(g, e.id); };
+    EXPECT_EQ(without(m * sin(a) * sin(a) + m * cos(a) * cos(a)), m.id);
+    EXPECT_EQ(without(cos(a) * cos(a - b) + sin(a) * sin(a - b)), cos(b).id);
+    const Expr depends = cos(a) * cos(b) + m;
+    EXPECT_EQ(without(depends), depends.id);
+    const Expr s = sin(a + b), pole = (m * s * s + 2.0 * s * s) / (s * s);
+    const NodeId kept = without(pole);
+    for (const SymbolId symbol : symbols_in(g, std::span(&pole.id, 1))) EXPECT_TRUE(depends_on(g, kept, symbol));
+    const Expr piecewise = abs(a) - abs(a) + m;
+    EXPECT_EQ(without(piecewise), m.id);
 }
 
 }  // namespace

@@ -96,10 +96,10 @@ TEST(QuadraticSplit, OfFactorsWithDifferentSlopesAndConstants) {
     one.expect_solved();
 
     Rows three;
-    const Expr q = three.angle(), w = three.speed(), x = three.unknown(), u = three.unknown(), v = three.unknown();
-    three.row(x + cos(q) * u - w);
-    three.row(v - sin(q) * u + 0.25 * w);
-    three.row((x + u - w) * (2.0 * v + x + u) - (x + cos(q) * u - w) * x);
+    const Expr w = three.speed(), x = three.unknown(), u = three.unknown(), v = three.unknown();
+    three.row(x + u - w);
+    three.row(v - u + 0.25 * w);
+    three.row((x - 2.0 * u + w) * (2.0 * v + x + u) - (x + u - w) * x);
     three.expect_solved();
 }
 
@@ -123,6 +123,25 @@ TEST(QuadraticSplit, OfNothingElse) {
         piecewise.row(y * y - abs(a) * abs(a) - b * (a - abs(a)));
     }
     EXPECT_FALSE(piecewise.split().has_value());
+}
+
+// what the factors differ by may vanish with an angle for one speed; the other tells them apart without a loss of digits
+TEST(QuadraticSplit, OfFactorsThatMeetAtAnAngle) {
+    for (const double angle : {1.0, 1e-3, 1e-6, 0.0}) {
+        Rows r;
+        const Expr q = r.angle(), w1 = r.speed(), w2 = r.speed(), y = r.unknown();
+        r.row((y - w1 - w2) * (y + (sin(q) - 1.0) * w1 + w2));
+        std::vector<double> values(r.g.symbol_count(), 0.7);
+        values[r.angles[0].index()] = angle;
+        values[r.unknowns[0].index()] = 1.4;
+        const std::optional<QuadraticSplit> split = r.split(values);
+        ASSERT_TRUE(split.has_value());
+        EXPECT_NEAR(0.5 * evaluate<double>(r.g, split->places, values)[0], 1.4, 1e-15);
+    }
+    Rows alone;  // with no speed to tell them by
+    const Expr q = alone.angle(), w = alone.speed(), y = alone.unknown();
+    alone.row((y - w) * (y + (sin(q) - 1.0) * w));
+    EXPECT_FALSE(alone.split().has_value());
 }
 
 }  // namespace

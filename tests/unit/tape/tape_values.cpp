@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
+#include <limits>
 #include <set>
 
 #include "expr/differentiate.hpp"
@@ -205,6 +207,27 @@ TEST(TapeValues, LongChainsLowerWithoutDeepStacks) {
     double expected = 0.3;
     for (int i = 0; i < 300'000; ++i) expected = i % 2 == 0 ? std::sin(expected) : std::cos(expected);
     EXPECT_EQ(workspace.output("y")[0], expected);
+}
+
+TEST(Lowering, QuotientsByPowersOfTwoAreProductsToTheLastBit) {
+    Graph g;
+    const SymbolId x = g.add_symbol("x", SymbolKind::other);
+    const std::vector<double> divisors{2, -4, 0.125, 0x1p1021, 0x1p1023, 0x1p-1022, 0x1p-1074, 3, 6};
+    std::vector<NodeId> quotients;
+    for (const double d : divisors) quotients.push_back(g.div(g.symbol_node(x), g.constant(d)));
+    const Program program = lower_program(g, {{x}, {}, {{"q", quotients}}});
+    std::size_t left = 0;
+    for (const Instruction& in : program.instructions) left += in.op == Op::Div ? 1 : 0;
+    EXPECT_EQ(left, 4u);  // 3, 6, and what has no normal reciprocal
+    Workspace<double> w(program);
+    for (const double value : {1.0, -0.3, 1e-310, 5e-324, 1e308, 0.0, -0.0, std::numeric_limits<double>::infinity()}) {
+        w.inputs()[0] = value;
+        static_cast<void>(w.run());
+        for (std::size_t i = 0; i < divisors.size(); ++i) {
+            const double expected = value / divisors[i], found = w.outputs()[i];
+            EXPECT_EQ(std::memcmp(&expected, &found, sizeof(double)), 0) << value << " / " << divisors[i];
+        }
+    }
 }
 
 }  // namespace
