@@ -169,6 +169,11 @@ public:
                 failures.push_back(out_.jump_unless_above(0, 1));
             }
         }
+        for (const auto& [more, less] : program.at_least) {
+            out_.load(0, in_slots(more));
+            out_.load(1, in_slots(less));
+            failures.push_back(out_.jump_unless_at_least(0, 1));
+        }
         // What is not in pairs yet. The sum of the outputs, and that of the unknowns, is finite where all are; where only it is
         // not, the other way round is taken, and tells.
         std::array<bool, 2> begun{};  // pairs are summed up in registers 0 and 1
@@ -480,6 +485,14 @@ private:
 
     int unary(const SegmentValue& value) {
         const ValueId a = value.operands[0];
+        if (value.op == Op::Abs) {
+            // the larger of -a and a: of zeros and of what is not a number it is a, as abs_value has it
+            const int reg = take_register({register_of_[a]});
+            load_into(reg, a);
+            out_.flip_sign(reg, k_sign_mask);
+            arithmetic(Arithmetic::max, reg, a);
+            return reg;
+        }
         int reg = last_of(a);
         if (reg == k_none) {
             reg = take_register({register_of_[a]});

@@ -18,6 +18,7 @@ bool is_inlined(Op op) {
         case Op::Mul:
         case Op::Div:
         case Op::Neg:
+        case Op::Abs:
         case Op::Sqrt:
         case Op::PowInt: return true;
         default: return false;
@@ -157,6 +158,8 @@ bool schedule_program(const Program& program, SegmentSchedule& out) {
         take(block.closed.x, block.x);
         take(block.closed.lambda, block.lambda);
     }
+    for (const auto& [more, less] : program.at_least)
+        for (const Slot slot : {more, less}) watched.push_back(scheduling.operand(slot));
     for (const Slot slot : program.output_slots) out.outputs.push_back(scheduling.operand(slot));
     for (SegmentValue& value : out.values) {
         if (value.op != Op::Constant)

@@ -51,11 +51,13 @@ Crew::Station* Crew::station_of(const Program& program) const {
 }
 
 bool Crew::serves(const Program& program) const {
+    if (!program.at_least.empty()) return false;
     const Station* const station = station_of(program);
     return station != nullptr && station->one_by_one && !station->given_up();
 }
 
 bool Crew::serves_stages(const Program& program) const {
+    if (!program.at_least.empty()) return false;
     const Station* const station = station_of(program);
     return station != nullptr && takes_stages(program) && !station->given_up();
 }

@@ -354,7 +354,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         for (Program* program : {&motion.rate, &motion.position, &motion.velocity, &motion.observe}) add_native_code(*program);
         if (motion.reduction)
             for (DependentRows* rows : {&motion.reduction->position, &motion.reduction->velocity}) add_native_code(rows->program);
-        if (motion.reduction && motion.reduction->written) add_native_code(motion.reduction->written->program);
+        if (motion.reduction && motion.reduction->written)
+            for (Program* program : {&motion.reduction->written->program, &motion.reduction->written->stage})
+                add_native_code(*program);
     }
     out.inputs = lowering.inputs();
     out.equations = equations.solves;

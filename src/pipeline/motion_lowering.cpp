@@ -10,6 +10,7 @@
 #include "dynam/motion_residual.hpp"
 #include "expr/dependence.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "tape/closed_solve.hpp"
 
 namespace appell {
 
@@ -237,24 +238,14 @@ void MotionLowering::follow_line(const DependentColumns::Block& block, const std
     slopes.insert(slopes.end(), {g_.mul(slope, square), g_.mul(g_.mul(discriminant, square), square)});
 }
 
-std::optional<QuadraticSplit> MotionLowering::split_row(const DependentLevel& level, const WrittenRate::Level& shape,
-                                                        const DependentColumns::Block& block, std::size_t quadratic,
-                                                        const std::vector<NodeId>& bend) const {
+std::optional<QuadraticSplit> MotionLowering::split_row(const DependentLevel& level, const DependentColumns::Block& block,
+                                                        std::size_t quadratic) const {
     if (level.free.empty()) return std::nullopt;
     QuadraticBlock out;
-    std::vector<std::size_t> rows = block.rows;
-    std::erase(rows, quadratic);
-    rows.push_back(quadratic);
-    for (const std::size_t row : rows) {
-        out.residuals.push_back(level.residuals[row]);
-        std::vector<NodeId>& slopes = out.slopes.emplace_back();
-        for (const std::size_t k : block.unknowns) slopes.push_back(level.slopes[row][k]);
-    }
-    for (const std::size_t k : block.unknowns) {
-        for (const std::size_t j : block.unknowns) out.bend.push_back(bend[k * level.rows.size() + j]);
-        out.unknowns.push_back(level.unknowns[k]);
-        out.scales.push_back(shape.scales[k]);
-    }
+    for (const std::size_t row : block.rows)
+        if (row != quadratic) out.residuals.push_back(level.residuals[row]);
+    out.residuals.push_back(level.residuals[quadratic]);
+    for (const std::size_t k : block.unknowns) out.unknowns.push_back(level.unknowns[k]);
     return split_quadratic(g_, out, level.free, level.start);
 }
 
@@ -284,18 +275,23 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
         if (bent && std::ranges::all_of(columns->blocks, solved_along_a_line)) shape.corrections = 1;
         const auto residual = [&](std::size_t row) { return g_.neg(here[row]); };
         std::vector<NodeId> steps = columns->times_inverse(g_, residual);
-        std::vector<NodeId> places(n);
-        for (const DependentColumns::Block& block : columns->blocks)
+        std::vector<NodeId> values(n);
+        std::vector<const DependentColumns::Block*> guarded;
+        for (const DependentColumns::Block& block : columns->blocks) {
+            guarded.push_back(&block);
             for (const std::size_t row : block.rows) {
                 if (shape.corrections > 1 || !quadratic(row)) continue;
-                if (const auto split = split_row(level, shape, block, row, (*bent)[row])) {
-                    const std::vector<NodeId> place = substitute(g_, split->places, state);
+                if (const auto split = split_row(level, block, row)) {
+                    const std::vector<NodeId> solution = substitute(g_, split->values, state);
                     const std::vector<NodeId> spread = substitute(g_, split->spread, state);
                     for (std::size_t k = 0; k < block.unknowns.size(); ++k) {
-                        places[block.unknowns[k]] = place[k];
-                        steps[block.unknowns[k]] = spread[k];
+                        const std::size_t unknown = block.unknowns[k];
+                        values[unknown] = solution[k];
+                        steps[unknown] = g_.mul(spread[k], g_.constant(1 / shape.scales[unknown]));
+                        out.solved.push_back({level.rows[block.rows[k]], level.unknowns[unknown], split->values[k]});
                     }
                     out.slopes.push_back(substitute(g_, split->slope, state));
+                    if (split->everywhere) guarded.pop_back();
                     continue;
                 }
                 std::vector<NodeId> step(n, g_.constant(0)), line = step;
@@ -305,23 +301,24 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
                 }
                 follow_line(block, step, line, substitute(g_, (*bent)[row], state), steps, out.slopes);
             }
+        }
         for (std::size_t k = 0; k < n; ++k) {
-            const NodeId scale = g_.constant(shape.scales[k]);
-            entries[k] = places[k].valid() ? g_.mul(scale, places[k]) : g_.add(entries[k], g_.mul(scale, steps[k]));
+            const NodeId moved = g_.add(entries[k], g_.mul(g_.constant(shape.scales[k]), steps[k]));
+            entries[k] = values[k].valid() ? values[k] : moved;
         }
         if (shape.corrections == 1) {
             std::vector<NodeId> reached(n);
-            for (std::size_t k = 0; k < n; ++k) reached[k] = g_.div(entries[k], g_.constant(shape.scales[k]));
+            for (std::size_t k = 0; k < n; ++k) reached[k] = g_.mul(entries[k], g_.constant(1 / shape.scales[k]));
             out.sizes.insert(out.sizes.end(), {dot_product(g_, steps, steps), dot_product(g_, reached, reached)});
         } else {
             out.steps.insert(out.steps.end(), steps.begin(), steps.end());
         }
         if (correction + 1 == shape.corrections) {
-            shape.blocks = columns->blocks.size();
-            for (const DependentColumns::Block& block : columns->blocks) {
-                out.determinants.push_back(block.determinant);
+            shape.blocks = guarded.size();
+            for (const DependentColumns::Block* const block : guarded) {
+                out.determinants.push_back(block->determinant);
                 NodeId lengths = g_.constant(1);
-                for (const std::size_t i : block.rows) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
+                for (const std::size_t i : block->rows) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
                 out.lengths.push_back(substitute(g_, lengths, state));
             }
         }
@@ -379,7 +376,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
         !write_corrections(velocity, partition, out.velocity, corrected, outputs))
         return std::nullopt;
     const std::size_t without = lower_program(g_, rate_spec(equations, power, solves)).instructions.size();
-    ProgramSpec spec = rate_spec(equations, {}, solves);
+    ProgramSpec spec = rate_spec(with_solved_speeds(equations, outputs.solved, power), {}, solves);
     const std::vector<SymbolId> x = state_and({});
     std::vector<NodeId> xd;
     for (const OutputGroup& group : spec.outputs) xd.insert(xd.end(), group.values.begin(), group.values.end());
@@ -397,6 +394,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     }
     spec.outputs = {{"rates", std::move(rates)}};
     put_in(spec, corrected);
+    out.stage = stage_program(spec, out, outputs, independent, power.size());
     spec.outputs.push_back({"entries", std::move(outputs.entries)});
     spec.outputs.push_back({"sizes", std::move(outputs.sizes)});
     spec.outputs.push_back({"steps", std::move(outputs.steps)});
@@ -406,6 +404,76 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     out.program = streamed(lower_program(g_, spec));
     if (out.program.instructions.size() > without + k_most_instructions) return std::nullopt;
     return out;
+}
+
+Program MotionLowering::stage_program(const ProgramSpec& whole, const WrittenRate& written, const CorrectionOutputs& outputs,
+                                      std::size_t independent, std::size_t works) const {
+    if (written.position.corrections > 1 || written.velocity.corrections > 1) return {};
+    if (whole.solves.size() != 1 || whole.solves.front().closed.empty()) return {};
+    const ConstrainedSolve& solve = whole.solves.front();
+    const std::size_t states = written.order.size(), dependent = states - independent;
+    Substitution rates;
+    for (std::size_t i = 0; i < solve.x.size(); ++i) rates.set(solve.x[i], solve.closed.x[i]);
+    for (std::size_t i = 0; i < solve.lambda.size(); ++i) rates.set(solve.lambda[i], solve.closed.lambda[i]);
+    ProgramSpec spec;
+    const std::vector<NodeId>& all = whole.outputs.front().values;
+    spec.outputs = {{"rates", substitute(g_, std::span(all).first(independent + works), rates)}};
+
+    const auto end = whole.inputs.begin() + static_cast<std::ptrdiff_t>(1 + independent);
+    spec.inputs.assign(whole.inputs.begin(), end);
+    spec.inputs.insert(spec.inputs.end(), end + static_cast<std::ptrdiff_t>(dependent), whole.inputs.end());
+    const auto input = [&](std::string name) {
+        spec.inputs.push_back(g_.add_symbol(std::move(name), SymbolKind::other));
+        return g_.symbol_node(spec.inputs.back());
+    };
+    std::vector<NodeId> guesses, guess_rates;
+    for (std::size_t k = 0; k < dependent; ++k) guesses.push_back(input(fmt::format("guess {}", k + 1)));
+    for (std::size_t k = 0; k < dependent; ++k) guess_rates.push_back(input(fmt::format("rate of guess {}", k + 1)));
+    const NodeId since = g_.sub(g_.symbol_node(spec.inputs.front()), input("time of guess"));
+    Substitution guess;
+    for (std::size_t k = 0; k < dependent; ++k)
+        guess.set(whole.inputs[1 + independent + k], g_.add(guesses[k], g_.mul(since, guess_rates[k])));
+
+    // the tests of WrittenSolution
+    spec.at_least = conditions_of(g_, solve);
+    for (const NodeId slope : outputs.slopes) spec.at_least.emplace_back(slope, g_.constant(WrittenRate::k_least_slope));
+    for (std::size_t k = 0; k < outputs.determinants.size(); ++k) {
+        const NodeId determinant = outputs.determinants[k], least = input(fmt::format("least determinant {}", k + 1));
+        spec.at_least.emplace_back(g_.mul(determinant, least), g_.constant(0));
+        spec.at_least.emplace_back(g_.pow(determinant, 2), g_.mul(g_.pow(least, 2), outputs.lengths[k]));
+    }
+    for (std::size_t k = 0; k < outputs.sizes.size(); k += 2) spec.at_least.emplace_back(outputs.sizes[k + 1], outputs.sizes[k]);
+    put_in(spec, guess);
+    Program program = lower_program(g_, spec);
+    program.stream_begin = 1;
+    program.stream_end = static_cast<Slot>(1 + independent);
+    return program;
+}
+
+std::vector<ConstrainedSolve> MotionLowering::with_solved_speeds(const std::vector<ConstrainedSolve>& equations,
+                                                                 std::span<const SolvedSpeed> solved,
+                                                                 std::span<const NodeId> power) const {
+    if (solved.empty() || equations.size() != 1 || equations.front().kind != SolveKind::minimal) return equations;
+    ConstrainedSolve solve = equations.front();
+    if (solve.lambda.size() != d_.rows.size()) return equations;
+    const std::vector<SymbolId> in_power = symbols_in(g_, power);
+    for (std::size_t row = 0; row < d_.rows.size(); ++row)
+        if (solve.lambda[row] != d_.rows[row].multiplier || std::ranges::binary_search(in_power, solve.lambda[row]))
+            return equations;
+    std::vector<SymbolId> u;
+    for (const Speed& s : m_.speeds) u.push_back(s.u);
+    for (const SolvedSpeed& s : solved) {
+        const NodeId row = g_.sub(g_.symbol_node(s.speed), s.value);
+        std::erase_if(solve.A.entries, [&](const SparseEntry& e) { return e.row == s.row; });
+        for (const SparseEntry& e : jacobian(g_, std::span(&row, 1), u).entries)
+            solve.A.entries.push_back({s.row, e.column, e.value});
+        solve.b[s.row] = g_.neg(d_.kinematics->rate_bias(row));
+    }
+    std::ranges::sort(solve.A.entries, {}, [](const SparseEntry& e) { return std::pair(e.row, e.column); });
+    solve.closed = {};
+    add_closed_form(g_, solve);
+    if (solve.closed.empty()) return equations;
+    return {std::move(solve)};
 }
 
 void MotionLowering::put_in(ProgramSpec& spec, const Substitution& state) const {
@@ -423,6 +491,7 @@ void MotionLowering::put_in(ProgramSpec& spec, const Substitution& state) const 
             add(*nodes);
     }
     for (OutputGroup& group : spec.outputs) add(group.values);
+    for (auto& [more, less] : spec.at_least) places.insert(places.end(), {&more, &less});
     std::vector<NodeId> nodes;
     for (const NodeId* place : places) nodes.push_back(*place);
     nodes = substitute(g_, nodes, state);

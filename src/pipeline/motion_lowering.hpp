@@ -96,8 +96,15 @@ private:
         std::vector<SymbolId> free;               // speeds that the unknowns follow from
         std::span<const double> start;            // by symbol
     };
+    // A dependent speed as a function of what is free, and the row whose place the equation of both can take.
+    struct SolvedSpeed {
+        std::uint32_t row;
+        SymbolId speed;
+        NodeId value;
+    };
     struct CorrectionOutputs {
         std::vector<NodeId> entries, sizes, steps, slopes, determinants, lengths;
+        std::vector<SolvedSpeed> solved;
     };
     // The corrections of one level from a state on, which is then the state after them; false where they are not short.
     bool write_corrections(const DependentLevel& level, const StatePartition& partition, WrittenRate::Level& shape,
@@ -110,9 +117,16 @@ private:
     void follow_line(const DependentColumns::Block& block, const std::vector<NodeId>& step, const std::vector<NodeId>& line,
                      const std::vector<NodeId>& bend, std::vector<NodeId>& steps, std::vector<NodeId>& slopes) const;
     // the same without roots, where the quadratic row is a product
-    [[nodiscard]] std::optional<QuadraticSplit> split_row(const DependentLevel& level, const WrittenRate::Level& shape,
-                                                          const DependentColumns::Block& block, std::size_t quadratic,
-                                                          const std::vector<NodeId>& bend) const;
+    [[nodiscard]] std::optional<QuadraticSplit> split_row(const DependentLevel& level, const DependentColumns::Block& block,
+                                                          std::size_t quadratic) const;
+    // The equations with rows that say  speed = value  in place of those that were solved for their speeds, which have the same
+    // normals where they hold, and no quotient of speeds in them. As they were where their multipliers are needed.
+    [[nodiscard]] std::vector<ConstrainedSolve> with_solved_speeds(const std::vector<ConstrainedSolve>& equations,
+                                                                   std::span<const SolvedSpeed> solved,
+                                                                   std::span<const NodeId> power) const;
+    // WrittenRate::stage; `whole`: what its program is made of, with its first output alone
+    [[nodiscard]] Program stage_program(const ProgramSpec& whole, const WrittenRate& written, const CorrectionOutputs& outputs,
+                                        std::size_t independent, std::size_t works) const;
     // a state in place of its symbols
     void put_in(ProgramSpec& spec, const Substitution& state) const;
 

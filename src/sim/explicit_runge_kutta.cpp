@@ -2,8 +2,11 @@
 #include "sim/explicit_runge_kutta.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numbers>
 
 #include "base/error.hpp"
 
@@ -13,6 +16,26 @@ namespace {
 
 constexpr double k_safety = 0.9;
 constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller errors of a step are taken for this one by the next
+
+// The size of the next step is a rule of thumb, for which five digits are more than enough, and the first stage of that step waits
+// for it: logarithm and power are polynomials (the best ones of their degree) behind what the exponents of numbers tell, without
+// a branch, a table or an integer unit. Zero has a very small logarithm, and numbers that are not finite have one that means
+// nothing.
+double log2_about(double x) {
+    constexpr std::uint64_t k_mantissa = (1ull << 52) - 1, k_one = 0x3ff0000000000000ull, k_two_to_52 = 0x4330000000000000ull;
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const double exponent = std::bit_cast<double>((bits >> 52) | k_two_to_52) - (4503599627370496.0 + 1023);
+    const double m = std::bit_cast<double>((bits & k_mantissa) | k_one), square = m * m;
+    return (exponent - 2.512854624818095 + 4.070090794467727 * m) +
+           square * (-2.1206751338627114 + 0.6451423648441851 * m - 0.08161580870888815 * square);
+}
+double exp2_about(double x) {
+    constexpr double k_round = 6755399441055744.0;  // 3 * 2^51: what is added to it is rounded to a whole number, in its last bits
+    const double shifted = x + k_round, f = x - (shifted - k_round), square = f * f;
+    const double mantissa = (1.0000001510806331 + 0.693121035859749 * f) +
+                            square * (0.24021865493628267 + 0.055922025683648915 * f + 0.00968571144188266 * square);
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(mantissa) + (std::bit_cast<std::uint64_t>(shifted) << 52));
+}
 
 }  // namespace
 
@@ -141,17 +164,17 @@ StepStatus ExplicitRungeKutta::step() {
         }
         double next = h_, log_error = k_least_log_error;
         if (!fixed()) {
-            // the size of the next step is a rule of thumb: six digits of it are more than enough
             const double square = squared_error(h);
-            log_error = 0.5F * std::log(static_cast<float>(square));
+            const double log2_square = log2_about(square), shrink = 0.5 * control_.alpha;
+            log_error = 0.5 * std::numbers::ln2 * log2_square;
             if (!(square <= 1)) {
                 failure = RateStatus::ok;
-                const double raw = k_safety * std::exp(static_cast<float>(-control_.alpha * log_error));
+                const double raw = k_safety * exp2_about(-shrink * log2_square);
                 reject(h * (std::isfinite(square) ? std::max(1 / control_.most_shrink, raw) : 1 / control_.most_shrink));
                 continue;
             }
             double growth =
-                k_safety * std::exp(static_cast<float>(control_.beta * previous_log_error_ - control_.alpha * log_error));
+                k_safety * exp2_about(std::numbers::log2e * control_.beta * previous_log_error_ - shrink * log2_square);
             growth = std::clamp(growth, 1 / control_.most_shrink, control_.most_growth);
             if (rejected_) growth = std::min(growth, 1.0);
             next = h * growth;

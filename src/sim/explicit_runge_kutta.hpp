@@ -87,6 +87,14 @@ protected:
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
 
     [[nodiscard]] bool evaluate(double t, std::span<const double> x, std::span<double> xd);
+    [[nodiscard]] NativeEvaluation native_rate() { return system_.native_rate(); }
+    [[nodiscard]] bool evaluate(const NativeEvaluation& native, double t, const Entries& x, std::span<double> xd) {
+        if (native.function == nullptr) return evaluate(t, x, xd);
+        native.slots[0] = t;
+        if (!native(x.data(), xd.data())) return evaluate(t, x, xd);
+        ++statistics_.evaluations;
+        return true;
+    }
     [[nodiscard]] bool evaluate_at_once(const StepStages& stages);
     // mean of the squares of an error in weights, over the entries that count; `size` is that of controlled()
     template <class Error>
@@ -212,14 +220,19 @@ protected:
     }
 
     [[nodiscard]] bool stages(double h, double t_new) override {
-        std::array<double*, k_stages> at_once{rate_.data()};
-        for (std::size_t j = 1; j < k_stages; ++j) at_once[j] = k_[j - 1].data();
-        if (evaluate_at_once({k_stages, Tableau::nodes.data(), Tableau::rows.front().data(), t_, h, t_new, x_.data(),
-                              at_once.data(), last_stage_.data(), trial_.data()}))
-            return true;
+        const NativeEvaluation native = native_rate();
+        if (native.function == nullptr) {
+            std::array<double*, k_stages> at_once{rate_.data()};
+            for (std::size_t j = 1; j < k_stages; ++j) at_once[j] = k_[j - 1].data();
+            if (evaluate_at_once({k_stages, Tableau::nodes.data(), Tableau::rows.front().data(), t_, h, t_new, x_.data(),
+                                  at_once.data(), last_stage_.data(), trial_.data()}))
+                return true;
+        }
         return with_size<k_unrolled>(x_.size(), [&](auto size) {
             const Rates k = rates(rate_);
-            const bool good = [&]<std::size_t... I>(std::index_sequence<I...>) { return (stage<I>(k, h, t_new, size) && ...); }
+            const bool good = [&]<std::size_t... I>(std::index_sequence<I...>) {
+                return (stage<I>(native, k, h, t_new, size) && ...);
+            }
             (std::make_index_sequence<k_stages - 1>{});
             if (good) move<k_stages - 1>(k, h, size);
             return good;
@@ -244,14 +257,16 @@ private:
         for (std::size_t i = 0; i < size; ++i) trial[i] = x[i] + weighted_rates<Tableau, I>(a, k, i);
     }
     template <std::size_t I, class Size>
-    [[nodiscard]] bool stage(const Rates& k, double h, double t_new, Size size) {
+    [[nodiscard]] bool stage(const NativeEvaluation& native, const Rates& k, double h, double t_new, Size size) {
         move<I>(k, h, size);
+        const double t = Tableau::nodes[I] == 1 ? t_new : t_ + h * Tableau::nodes[I];
+        Entries* state = &trial_;
         if constexpr (I + 2 == k_stages) {
             static_assert(Tableau::nodes[I] == 1);
             trial_.exchange(last_stage_);
-            return evaluate(t_new, last_stage_, k_[I]);
+            state = &last_stage_;
         }
-        return evaluate(Tableau::nodes[I] == 1 ? t_new : t_ + h * Tableau::nodes[I], trial_, k_[I]);
+        return evaluate(native, t, *state, k_[I]);
     }
 
     std::array<std::vector<double>, k_stages - 1> k_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/checkpoint.hpp"
+#include "tape/program.hpp"
 
 namespace appell {
 
@@ -28,6 +29,10 @@ public:
     // on, and that have no say in the size of a step, its first one included.
     [[nodiscard]] virtual std::size_t controlled() const { return size(); }
     [[nodiscard]] virtual RateStatus rate(double t, std::span<const double> x, std::span<double> xd) = 0;
+    // The same as one piece of native code for the stages of a step, without a call through this table for each: t goes into the
+    // first of its slots. Where it fails `rate` is to be asked. It is good until anything else is asked of the system, and what
+    // the system has to say of its last evaluation knows nothing of it.
+    [[nodiscard]] virtual NativeEvaluation native_rate() { return {}; }
     // The rate where some entries of the state are a guess, with what they should be and what tells how good they are: the
     // outputs of a motion's WrittenRate, from its state in its order. False: nothing is known.
     [[nodiscard]] virtual bool written_rate(double, std::span<const double>, std::span<double>) { return false; }

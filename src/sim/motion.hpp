@@ -46,20 +46,29 @@ struct DependentRows {
 //     "sizes"         by level with one correction: of the correction, and of what it leads to, both squared
 //     "steps"         by level with several: along the directions, by correction
 //     "slopes"        of rows that are quadratic in their dependent entries: what tells that the guess is near the solution
-//     "determinants"  by level and block of the jacobian at the last correction, and
+//     "determinants"  by level and block of the jacobian at the last correction, but for blocks solved without it, and
 //     "lengths"       the squares of what they are small against
 struct WrittenRate {
+    // Of a quadratic row along the line on which the other rows of its block are solved: at the beginning of the line against the
+    // guess, and at the solution against the same, squared where it is no product. Near one both are on the branch of the guess.
+    static constexpr double k_least_slope = 0.5;
     struct Level {
         std::vector<std::size_t> entries;  // of x, by direction
         std::vector<double> scales;        // an entry's change along its direction
         // None without rows. One is exact for rows that are affine, or of which one in a block is quadratic; others take several
         // of Newton's.
         std::size_t corrections = 0;
-        std::size_t blocks = 0;
+        std::size_t blocks = 0;  // that have determinants
     };
     Program program;
     Level position, velocity;
     std::vector<std::size_t> order;  // entries of x, in the order of the program's state
+
+    // The same for the stages of a step, without outputs where a level takes Newton's corrections. Its state are the independent
+    // entries alone; behind the parameters there are the dependent ones at some time, their rates, that time, and by determinant
+    // what it must be above for rows of unit length, with its sign. Its outputs: the rates of the independent entries and of the
+    // works. Its conditions are those under which the outputs above can be believed.
+    Program stage;
 };
 
 // The reduced state: what is integrated, and the rows that give the rest (reduction.hpp).

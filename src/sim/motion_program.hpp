@@ -44,6 +44,11 @@ public:
         own_->inputs()[0] = t;
         return own_->run_whole(x.data(), out.data());
     }
+    // of run_whole, where nobody is waited for; t goes into the first of its slots
+    [[nodiscard]] NativeEvaluation native() {
+        if (neighbours_ != nullptr || stages_together_ != nullptr || !own_) return {};
+        return own_->native();
+    }
     [[nodiscard]] EvalReport whole_report() const { return together_.done ? together_.report : own_->whole_report(); }
 
     // Of a program whose streamed inputs are x and whose outputs are x'; with the rate at the end of the step, and its report.

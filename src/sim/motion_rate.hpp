@@ -45,6 +45,9 @@ public:
         }
         return rate_by_parts(t, x, xd);
     }
+    [[nodiscard]] NativeEvaluation native_rate() override {
+        return foreseen_ || !straight_ ? NativeEvaluation{} : program_.native();
+    }
     [[nodiscard]] bool written_rate(double t, std::span<const double> guess, std::span<double> out) override {
         if (written_->run_whole(t, guess, out)) {
             whole_report_ = &*written_;

@@ -28,9 +28,6 @@ constexpr double k_round_off = 32 * k_epsilon;
 // and where corrections no longer shrink, so is this one: rows may be long sums
 constexpr double k_good_enough = 2e-13;
 constexpr int k_most_corrections = 10;
-// Of a quadratic row along the line on which the other rows of its block are solved: at the beginning of the line against the
-// guess, and at the solution against the same, squared where it is no product. Near one both are on the branch of the guess.
-constexpr double k_least_slope = 0.5;
 // Pivots of three rows of at most unit length, but the smallest, have at most this product: the largest is at most one, and
 // complete pivoting lets entries grow no further than 9/4. A determinant over it is below the smallest pivot.
 constexpr double k_other_pivots = 9.0 / 4;
@@ -201,6 +198,14 @@ WrittenSolution::WrittenSolution(const Motion& motion, const WrittenRate& writte
         throw Error("the written rate does not begin with the rate of all of x");
     out_.resize(written.program.output_slots.size());
     least_.resize(lengths_ - determinants_);
+    // parameters that change along a run are told to `whole` alone, and what others evaluate with it is not bypassed
+    const bool may_be_bypassed = motion.neighbours == nullptr || !motion.neighbours->serves(written.program);
+    if (!written.stage.native || !motion.followed.empty() || motion.step_gains || !may_be_bypassed) return;
+    stage_guess_ = 1 + independent_ + motion.parameters.size();
+    if (written.stage.inputs != stage_guess_ + 2 * guess_.size() + 1 + least_.size())
+        throw Error("the written rate of stages does not have the inputs of the motion");
+    stage_.emplace(written.stage);
+    std::ranges::copy(motion.parameters, stage_->inputs().begin() + static_cast<std::ptrdiff_t>(1 + independent_));
 }
 
 void WrittenSolution::set_guess(double t, std::span<const double> x, std::span<const double> xd) {
@@ -209,6 +214,11 @@ void WrittenSolution::set_guess(double t, std::span<const double> x, std::span<c
         guess_[k] = x[written_.order[independent_ + k]];
         guess_rate_[k] = xd[written_.order[independent_ + k]];
     }
+    if (!stage_) return;
+    const std::span<double> inputs = stage_->inputs().subspan(stage_guess_);
+    std::ranges::copy(guess_, inputs.begin());
+    std::ranges::copy(guess_rate_, inputs.begin() + static_cast<std::ptrdiff_t>(guess_.size()));
+    inputs[2 * guess_.size()] = t;
 }
 
 bool WrittenSolution::start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot) {
@@ -218,12 +228,13 @@ bool WrittenSolution::start(double t, std::span<const double> x, double least_po
         const double least = k < written_.position.blocks ? least_position_pivot : least_velocity_pivot;
         least_[k] = std::copysign(k_other_pivots * least, out_[determinants_ + k]);
     }
+    if (stage_) std::ranges::copy(least_, stage_->inputs().end() - static_cast<std::ptrdiff_t>(least_.size()));
     return regular();
 }
 
 bool WrittenSolution::regular() const {
     for (std::size_t k = slopes_; k < determinants_; ++k)
-        if (!(out_[k] > k_least_slope)) return false;
+        if (!(out_[k] >= WrittenRate::k_least_slope)) return false;
     for (std::size_t k = 0; k < least_.size(); ++k) {
         const double determinant = out_[determinants_ + k];
         if (!(determinant * least_[k] > 0)) return false;

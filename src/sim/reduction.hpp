@@ -77,6 +77,8 @@ public:
     // takes the signs of the determinants at a state on the rows; what pivots must stay above
     [[nodiscard]] bool start(double t, std::span<const double> x, double least_position_pivot, double least_velocity_pivot);
     void set_guess(double t, std::span<const double> x, std::span<const double> xd);
+    // the rate of y for the stages of a step
+    [[nodiscard]] NativeEvaluation native() { return stage_ ? stage_->native() : NativeEvaluation{}; }
     // at the independent entries and works y; false: nothing is known
     [[nodiscard]] bool solve(double t, std::span<const double> y);
     // at the last solution: of y; all of x; its rate
@@ -96,7 +98,9 @@ private:
     std::vector<double> state_, y_works_;     // the independent entries and the guess, as the program takes them; the works
     std::size_t entries_, sizes_, steps_, slopes_, determinants_, lengths_;  // where they begin in the outputs
     std::vector<double> out_;
-    std::vector<double> least_;  // by block: of the determinant for rows of unit length, with the sign of the start
+    std::optional<Workspace<double>> stage_;
+    std::size_t stage_guess_ = 0;  // where the guess begins in its inputs
+    std::vector<double> least_;    // by block: of the determinant for rows of unit length, with the sign of the start
 };
 
 // The rate of the independent entries: the dependent ones solved for, then the rate of all of x.
@@ -107,6 +111,7 @@ public:
     [[nodiscard]] std::size_t size() const override { return independent_.size() + works_; }
     [[nodiscard]] std::size_t controlled() const override { return independent_.size(); }
     [[nodiscard]] RateStatus rate(double t, std::span<const double> y, std::span<double> yd) override;
+    [[nodiscard]] NativeEvaluation native_rate() override { return written_serves_ ? written_->native() : NativeEvaluation{}; }
 
     [[nodiscard]] RateStatus start(double t, std::span<const double> x);
     // the guess of all evaluations from now on

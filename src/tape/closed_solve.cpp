@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/error.hpp"
 #include "expr/sweep.hpp"
 #include "tape/exact_zero_test.hpp"
 #include "tape/small_inverse.hpp"
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::size_t k_most_rows = 6;
 constexpr std::size_t k_most_operations = 1000;  // the pivoted solve of a full matrix of 8 takes as long as 1300
+// reduced equations, beyond which their entries are too many to be looked at one by one
+constexpr std::size_t k_most_settled = 4;
 // What is left of a diagonal entry of M, and of A M^-1 A', after elimination, relative to the entry: below these digits were lost
 // that the pivoted solve keeps. The latter is the square of what a row has of its own.
 constexpr double k_least_mass = 1e-3, k_least_row = 1e-2;
@@ -123,6 +126,12 @@ ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
     return closed;
 }
 
+// without what it does not depend on, and zero where it is
+NodeId settled(Graph& g, NodeId expression) {
+    expression = without_idle_symbols(g, expression);
+    return exact_zero_test(g, std::span(&expression, 1)).front() == ZeroVerdict::zero ? g.constant(0) : expression;
+}
+
 // x = E y + e with y the independent unknowns (000 eqs. 8-18), then E'(M x - f) = 0; lambda from the dependent rows of
 // A' lambda = M x - f. The equations of `nonminimal` (003 eqs. 20-50) are these, before y and the others are separated.
 ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
@@ -162,6 +171,12 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
         y.push_back(sum_over([&](std::size_t i) { return g.mul(E[i][k], force[i]); }));
         for (std::size_t l = 0; l <= k; ++l)
             reduced[k].push_back(sum_over([&](std::size_t i) { return g.mul(E[i][k], ME[i][l]); }));
+    }
+    // what turns with a body, or rolls along, is often the same at all angles, in all directions of the mechanism
+    if (p <= k_most_settled) {
+        for (std::vector<NodeId>& row : reduced)
+            for (NodeId& entry : row) entry = settled(g, entry);
+        for (NodeId& entry : y) entry = settled(g, entry);
     }
     Factors factors;
     if (p == 2) {
@@ -232,11 +247,37 @@ void add_closed_form(Graph& g, ConstrainedSolve& solve) {
     if (sweep.collect(g, all).size() - without <= k_most_operations) solve.closed = std::move(closed);
 }
 
+namespace {
+
+// of what has mass, and of the rows
+std::pair<double, double> least_pivots(SolveKind kind) {
+    const bool multipliers = kind == SolveKind::multipliers;
+    return {multipliers ? k_least_mass : k_least_reduced, multipliers ? k_least_row : k_least_determinant};
+}
+
+}  // namespace
+
 std::array<PivotGuard, 2> guards_of(const SolveBlock& block) {
     const ClosedForm<Slot>& closed = block.closed;
-    const bool multipliers = block.kind == SolveKind::multipliers;
-    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, multipliers ? k_least_mass : k_least_reduced},
-            PivotGuard{&closed.row_pivots, &closed.row_diagonal, multipliers ? k_least_row : k_least_determinant}};
+    const auto [mass, row] = least_pivots(block.kind);
+    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, mass}, PivotGuard{&closed.row_pivots, &closed.row_diagonal, row}};
+}
+
+std::vector<std::pair<NodeId, NodeId>> conditions_of(Graph& g, const ConstrainedSolve& solve) {
+    if (solve.kind == SolveKind::multipliers) throw Error("conditions are those of reduced equations");
+    const ClosedForm<NodeId>& closed = solve.closed;
+    std::vector<std::pair<NodeId, NodeId>> out;
+    // NOTE: a pivot of zero makes numbers that are not finite, which need no condition
+    const auto add = [&](const std::vector<NodeId>& pivots, const std::vector<NodeId>& diagonals, double least) {
+        for (std::size_t i = 0; i < pivots.size(); ++i) {
+            out.emplace_back(pivots[i], g.constant(0));
+            if (pivots[i] != diagonals[i]) out.emplace_back(pivots[i], g.mul(g.constant(least), diagonals[i]));
+        }
+    };
+    const auto [mass, row] = least_pivots(solve.kind);
+    add(closed.mass_pivots, closed.mass_diagonal, mass);
+    add(closed.row_pivots, closed.row_diagonal, row);
+    return out;
 }
 
 double least_square_of(const SolveBlock& block) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "expr/graph.hpp"
@@ -28,6 +29,9 @@ struct PivotGuard {
 [[nodiscard]] std::array<PivotGuard, 2> guards_of(const SolveBlock& block);
 // And, where this is above zero, the smallest of the rows' diagonals is above so much of the largest.
 [[nodiscard]] double least_square_of(const SolveBlock& block);
+
+// the same as conditions, for a program that has the closed form and not the solve
+[[nodiscard]] std::vector<std::pair<NodeId, NodeId>> conditions_of(Graph& graph, const ConstrainedSolve& solve);
 
 // x and lambda from their closed forms into their slots; false where the pivots ask for the solve itself.
 [[nodiscard]] bool take_closed_form(const SolveBlock& block, double* slots);

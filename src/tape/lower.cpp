@@ -87,6 +87,17 @@ private:
         s.closed.for_each(visit, with_lambda);
     }
 
+    // outputs, and what conditions compare
+    template <class Visit>
+    void for_each_result(Visit visit) const {
+        for (const OutputGroup& group : spec_.outputs)
+            for (const NodeId id : group.values) visit(id);
+        for (const auto& [more, less] : spec_.at_least) {
+            visit(more);
+            visit(less);
+        }
+    }
+
     static void check_linear(const ConstrainedSolve& s) {
         const std::size_t n = s.A.columns;
         if (n == 0 || s.A.rows != n || s.b.size() % n != 0 || s.x.size() != s.b.size())
@@ -105,7 +116,7 @@ private:
         if (std::none_of(spec_.solves.begin(), spec_.solves.end(), has_one)) return;
         lambda_read_.assign(spec_.solves.size(), false);
         std::vector<NodeId> readers;
-        for (const OutputGroup& group : spec_.outputs) readers.insert(readers.end(), group.values.begin(), group.values.end());
+        for_each_result([&](NodeId id) { readers.push_back(id); });
         for (const ConstrainedSolve& s : spec_.solves) for_each_operand_of(s, [&](NodeId id) { readers.push_back(id); });
         for (const NodeId id : readers)
             if (!id.valid() || id.index() >= g_.size()) return;  // collect() says so
@@ -122,7 +133,7 @@ private:
     void collect() {
         std::vector<NodeId> roots;
         for (const ConstrainedSolve& s : spec_.solves) for_each_operand_of(s, [&](NodeId id) { roots.push_back(id); });
-        for (const OutputGroup& group : spec_.outputs) roots.insert(roots.end(), group.values.begin(), group.values.end());
+        for_each_result([&](NodeId id) { roots.push_back(id); });
         for (const NodeId root : roots)
             if (!root.valid() || root.index() >= g_.size()) throw Error("a value of the program is not a node of the graph");
         Sweep sweep;
@@ -253,8 +264,7 @@ private:
         std::vector<bool> keeps(order_.size(), !options_.share_slots);
         const auto keep = [&](NodeId id) { keeps[local_[id.index()]] = true; };
         for (const ConstrainedSolve& s : spec_.solves) for_each_operand_of(s, keep);
-        for (const OutputGroup& group : spec_.outputs)
-            for (const NodeId id : group.values) keep(id);
+        for_each_result(keep);
 
         // the last reader of each value, and the values that cross into a later segment
         std::vector<std::uint32_t> last_use(order_.size(), 0);
@@ -396,6 +406,7 @@ private:
             for (const NodeId id : group.values) program_.output_slots.push_back(slot(id));
             program_.outputs.push_back({group.name, begin, static_cast<std::uint32_t>(program_.output_slots.size())});
         }
+        for (const auto& [more, less] : spec_.at_least) program_.at_least.emplace_back(slot(more), slot(less));
     }
 
     [[nodiscard]] std::uint32_t operand(NodeId id, int k) const { return local_[g_.operand(id, k).index()]; }

@@ -77,6 +77,8 @@ struct ProgramSpec {
     std::vector<SymbolId> inputs;          // in the order of the workspace's input array
     std::vector<ConstrainedSolve> solves;  // in order; each may use the unknowns of earlier ones
     std::vector<OutputGroup> outputs;
+    // conditions: the first at least the second, or the outputs mean nothing
+    std::vector<std::pair<NodeId, NodeId>> at_least = {};
 };
 
 // ---------------------------------------------------------------- what is computed (lowered)
@@ -137,13 +139,23 @@ struct NativeCode {
     using Function = void (*)(double* slots, double* scratch);
     std::vector<Function> segments;  // null: interpreted
     // All segments at once, where every solve has its closed form, or null: streamed inputs in, outputs out, nothing copied in
-    // between. Zero where some number says that the way over the segments must be taken: a pivot that is small, a result that is
-    // not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
+    // between. Zero where some number says that the way over the segments must be taken: a pivot that is small, a condition that
+    // does not hold, a result that is not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
     using Whole = int (*)(double* slots, double* scratch, const double* stream, double* outputs);
     Whole whole = nullptr;
     std::size_t scratch = 0;  // doubles, of each workspace
     std::size_t bytes = 0;
     std::shared_ptr<const void> memory;
+};
+
+// One evaluation of a whole program with the memory of its workspace, which must outlive it: what a loop that evaluates again and
+// again asks for once.
+struct NativeEvaluation {
+    NativeCode::Whole function = nullptr;
+    double *slots = nullptr, *scratch = nullptr;
+    [[nodiscard]] bool operator()(const double* stream, double* outputs) const {
+        return function(slots, scratch, stream, outputs) != 0;
+    }
 };
 
 struct Program {
@@ -158,6 +170,7 @@ struct Program {
     std::vector<Segment> segments;
     std::vector<SolveBlock> solves;
     std::vector<Slot> output_slots;
+    std::vector<std::pair<Slot, Slot>> at_least;  // conditions, looked at in the end
     std::vector<OutputRange> outputs;
     std::vector<std::vector<Slot>> argument_lists;  // of opaque calls
     std::vector<OpaqueCall> functions;
@@ -183,7 +196,8 @@ enum class EvalStatus : std::uint8_t {
     not_finite,          // an operand or an unknown of a solve, or an output, is not finite
     singular_mass,       // M is singular on the motions that A allows
     inconsistent_rows,   // rows of A depend on each other and b contradicts itself
-    singular_partition,  // rows do not determine the dependent unknowns from the independent ones; A of `linear` has no inverse
+    singular_partition,  // rows do not determine the dependent unknowns from the independent ones; A of `linear` has no inverse;
+                         // a condition of the program does not hold
     unreachable,         // the actuators can not produce what a servo row asks for
     needs_pivoting,      // too close to singular for the sparse solve, and too large for the pivoted one
     no_reaction,         // no constraint force satisfies the law that depends on it

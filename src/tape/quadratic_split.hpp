@@ -11,18 +11,16 @@
 namespace appell {
 
 struct QuadraticBlock {
-    std::vector<NodeId> residuals;            // as many as unknowns, the quadratic one last
-    std::vector<std::vector<NodeId>> slopes;  // row by direction: an unknown moves by its scale along its direction
-    std::vector<NodeId> bend;                 // of the quadratic row: how its slopes change along the directions, row by row
-    std::vector<SymbolId> unknowns;           // by direction
-    std::vector<double> scales;
+    std::vector<NodeId> residuals;  // as many as unknowns, the quadratic one last
+    std::vector<SymbolId> unknowns;
 };
 
 struct QuadraticSplit {
-    std::vector<NodeId> places;  // by direction, from zero: of the solution
-    std::vector<NodeId> spread;  // by direction: from what is nearest to zero to the middle of both solutions
+    std::vector<NodeId> values;  // by unknown: the solution
+    std::vector<NodeId> spread;  // by unknown: from the solution of the affine rows nearest to zero to the middle of both solutions
     // of the quadratic row at the solution, over the same at the unknowns' values: negative if these are on the other factor
     NodeId slope;
+    bool everywhere = false;  // nothing is divided by but what parameters make: no state is near one without a solution
 };
 
 // The factor that a state is on, given by symbol. `affine_in`: the symbols that the factors are affine in, and do not have in

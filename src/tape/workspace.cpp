@@ -170,6 +170,14 @@ EvalReport Workspace<T>::execute(bool poison, bool interpret) {
         std::fill(outputs_.begin(), outputs_.end(), not_a_number<T>());
         return report;
     }
+    const auto holds = [&](const std::pair<Slot, Slot>& pair) {
+        return real_part(slots_[pair.first]) >= real_part(slots_[pair.second]);
+    };
+    if (!std::all_of(program_->at_least.begin(), program_->at_least.end(), holds)) {
+        report.status = EvalStatus::singular_partition;
+        std::fill(outputs_.begin(), outputs_.end(), not_a_number<T>());
+        return report;
+    }
     bool finite = true;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
         outputs_[i] = slots_[program_->output_slots[i]];

@@ -36,6 +36,10 @@ public:
         else
             return false;
     }
+    // the same for a caller that runs it many times; without a function where there is none
+    [[nodiscard]] NativeEvaluation native() requires std::is_same_v<T, double> {
+        return {whole_, slots_.data(), scratch_.data()};
+    }
     // of the last run_whole that was true
     [[nodiscard]] EvalReport whole_report() const;
     // the same by the interpreter, whether or not there is native code: the reference

@@ -116,8 +116,12 @@ TEST_P(ReducedStateOf, MovesAsTheWholeState) {
         for (std::size_t k = 0; k < states; ++k)
             ASSERT_NEAR(reduced->at(i, k), whole->at(i, k), tolerance * (1 + std::abs(whole->at(i, k))))
                 << reduced->columns[k] << " at t = " << reduced->t(i);
-    EXPECT_LT(reduced->summary.position_scaled, 64 * k_epsilon);
-    EXPECT_LT(reduced->summary.velocity_scaled, 64 * k_epsilon);
+    // Rows that are solved have the rounding of their terms. Those that were left out follow through the dependent entries, whose
+    // rounding is larger by what they have lost of their share in the rows (pursuit_surface: 16 to 70 roundings, by the instants
+    // that the steps happen to end at).
+    const double round_off = (reduced->summary.redundant ? 256 : 64) * k_epsilon;
+    EXPECT_LT(reduced->summary.position_scaled, round_off);
+    EXPECT_LT(reduced->summary.velocity_scaled, round_off);
 }
 
 INSTANTIATE_TEST_SUITE_P(Gallery, ReducedStateOf, ::testing::ValuesIn(gallery_names()), [](const auto& at) { return at.param; });

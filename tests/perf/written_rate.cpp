@@ -14,7 +14,8 @@ namespace {
 
 struct Work {
     const char* model;
-    std::size_t instructions;  // at most, beside those of the rate
+    std::size_t instructions;        // at most, beside those of the rate
+    std::size_t stage_instructions;  // at most, all in all
 };
 
 class WrittenRateOf : public testing::TestWithParam<Work> {};
@@ -44,6 +45,22 @@ TEST_P(WrittenRateOf, AreOneShortProgram) {
     y.resize(y.size() + motion.works.size());
     ASSERT_TRUE(solution.solve(0, y));
     solution.take_state(x);
+
+    // a stage of a step is a shorter program still, with the same numbers
+    EXPECT_LE(written.stage.instructions.size(), GetParam().stage_instructions);
+    if (const NativeEvaluation native = solution.native(); native.function != nullptr) {
+        std::vector<double> of_rate(y.size()), of_stage(y.size());
+        solution.take_rate(of_rate);
+        native.slots[0] = 0;
+        ASSERT_TRUE(native(y.data(), of_stage.data()));
+        EXPECT_EQ(of_rate, of_stage);
+        // and it refuses what the rate does: a state that is far from the guess, on the other side of where rows vanish
+        std::vector<double> far = y;
+        for (double& entry : far) entry = -20 * entry;
+        EXPECT_EQ(native(far.data(), of_stage.data()), solution.solve(0, far));
+    } else {
+        EXPECT_FALSE(written.stage.native);
+    }
     for (std::size_t k = 0; k < motion.reduction->independent.size(); ++k) EXPECT_EQ(x[motion.reduction->independent[k]], y[k]);
     for (const DependentRows* rows : {&motion.reduction->position, &motion.reduction->velocity}) {
         if (rows->count == 0) continue;
@@ -54,7 +71,7 @@ TEST_P(WrittenRateOf, AreOneShortProgram) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gallery, WrittenRateOf,
-                         testing::Values(Work{"perpendicular_pucks", 25}, Work{"appell_hamel_nonlinear", 80}),
+                         testing::Values(Work{"perpendicular_pucks", 25, 95}, Work{"appell_hamel_nonlinear", 80, 110}),
                          [](const auto& info) { return std::string(info.param.model); });
 
 }  // namespace

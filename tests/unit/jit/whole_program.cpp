@@ -162,6 +162,41 @@ TEST(WholeProgram, RefusesWhatNeedsCare) {
     EXPECT_FALSE(served(1, 1, 1));
 }
 
+// conditions: at least, not above; what is not a number fulfils none
+TEST(WholeProgram, LooksAtConditions) {
+    Graph g;
+    const SymbolId x = g.add_symbol("x", SymbolKind::other), y = g.add_symbol("y", SymbolKind::other);
+    const NodeId a = g.symbol_node(x), b = g.symbol_node(y);
+    ProgramSpec spec{{x, y}, {}, {{"sum", {g.add(a, b)}}}};
+    spec.at_least = {{g.mul(a, a), g.mul(g.constant(2), b)}, {g.add(a, g.constant(3)), g.constant(0)}};
+    Program program = lower_program(g, spec);
+    program.stream_end = 2;
+    add_native_code(program);
+    Workspace<double> w(program);
+    const double nan = std::nan("");
+    const auto holds = [&](double first, double second) {
+        w.inputs()[0] = first;
+        w.inputs()[1] = second;
+        const EvalReport native = w.run();
+        const double sum = w.outputs()[0];
+        const EvalReport interpreted = w.run_interpreted();
+        EXPECT_EQ(native.status, interpreted.status) << first << " " << second;
+        EXPECT_TRUE(same(sum, w.outputs()[0]) || (std::isnan(sum) && std::isnan(w.outputs()[0])));
+        const double stream[] = {first, second};
+        double out = 0;
+        EXPECT_EQ(w.run_whole(stream, &out), k_made_here && native.status == EvalStatus::ok) << first << " " << second;
+        if (native.status != EvalStatus::ok) EXPECT_EQ(native.status, EvalStatus::singular_partition);
+        return native.status == EvalStatus::ok;
+    };
+    EXPECT_TRUE(holds(2, 1));
+    EXPECT_TRUE(holds(2, 2));  // just so
+    EXPECT_FALSE(holds(2, 2.5));
+    EXPECT_TRUE(holds(-3, 1));
+    EXPECT_FALSE(holds(-4, 1));
+    EXPECT_FALSE(holds(nan, 1));
+    EXPECT_FALSE(holds(1, nan));
+}
+
 // Sine and cosine of one angle are taken together. That both are what each is alone is no promise of the C library, so that it is
 // looked at: over small, large and special angles.
 TEST(WholeProgram, SinesAndCosinesTogether) {

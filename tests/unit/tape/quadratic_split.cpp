@@ -7,7 +7,6 @@
 #include <cmath>
 #include <random>
 
-#include "expr/differentiate.hpp"
 #include "expr/evaluate.hpp"
 
 namespace appell {
@@ -26,18 +25,7 @@ struct Rows {
     // on the factor of these values, by symbol
     std::optional<QuadraticSplit> split(std::vector<double> at = {}) {
         if (at.empty()) at.assign(g.symbol_count(), 0.7);
-        QuadraticBlock block{residuals, {}, {}, unknowns, {}};
-        for (std::size_t k = 0; k < unknowns.size(); ++k) block.scales.push_back(0.5 + static_cast<double>(k));
-        const auto along = [&](NodeId value) {
-            std::vector<NodeId> out(unknowns.size(), g.constant(0));
-            for (const SparseEntry& e : jacobian(g, std::span(&value, 1), unknowns).entries)
-                out[e.column] = g.mul(e.value, g.constant(block.scales[e.column]));
-            return out;
-        };
-        for (const NodeId residual : residuals) block.slopes.push_back(along(residual));
-        for (const NodeId slope : block.slopes.back())
-            for (const NodeId bend : along(slope)) block.bend.push_back(bend);
-        return split_quadratic(g, block, free, at);
+        return split_quadratic(g, {residuals, unknowns}, free, at);
     }
 
     // the unknowns satisfy all rows wherever they are on the factor, and there are two
@@ -52,15 +40,14 @@ struct Rows {
             const std::optional<QuadraticSplit> split = this->split(values);
             ASSERT_TRUE(split.has_value());
             EXPECT_GT(evaluate<double>(g, std::span(&split->slope, 1), values).front(), 0);
-            const std::vector<double> places = evaluate<double>(g, split->places, values);
+            const std::vector<double> solved = evaluate<double>(g, split->values, values);
             std::vector<double> solution = values;
-            for (std::size_t k = 0; k < unknowns.size(); ++k)
-                solution[unknowns[k].index()] = places[k] * (0.5 + static_cast<double>(k));
+            for (std::size_t k = 0; k < unknowns.size(); ++k) solution[unknowns[k].index()] = solved[k];
             for (const double residual : evaluate<double>(g, residuals, solution)) EXPECT_NEAR(residual, 0, 1e-12);
             // at the solution itself the slope is its own
             EXPECT_NEAR(evaluate<double>(g, std::span(&split->slope, 1), solution).front(), 1, 1e-10);
-            if (std::ranges::none_of(found, [&](double other) { return std::abs(places[0] - other) < 1e-9; }))
-                found.push_back(places[0]);
+            if (std::ranges::none_of(found, [&](double other) { return std::abs(solved[0] - other) < 1e-9; }))
+                found.push_back(solved[0]);
         }
         EXPECT_EQ(found.size(), 2u);
     }
@@ -82,11 +69,26 @@ TEST(QuadraticSplit, OfAWheelThatMayNotSlipSideways) {
     ASSERT_TRUE(split.has_value());
     r.expect_solved();
     // what is known about the angle is used: no quotient is left but by constants
-    for (const NodeId place : split->places) {
+    EXPECT_TRUE(split->everywhere);
+    for (const NodeId value : split->values) {
         Sweep sweep;
-        for (const NodeId id : sweep.collect(r.g, std::span(&place, 1)))
+        for (const NodeId id : sweep.collect(r.g, std::span(&value, 1)))
             EXPECT_FALSE(r.g.op(id) == Op::Div && !r.g.constant_value(r.g.operand(id, 1)));
     }
+    // nor anything that a person would not write: 2 w2 cos q - 5 w1 sin q, and the like
+    Sweep sweep;
+    EXPECT_LE(sweep.collect(r.g, split->values).size(), 20u);
+}
+
+TEST(QuadraticSplit, DividesByWhatDependsOnAnAngle) {
+    Rows r;
+    const Expr q = r.angle(), w1 = r.speed(), w2 = r.speed(), x = r.unknown(), y = r.unknown();
+    r.row(cos(q) * x + y - w1);
+    r.row((x - 2.0 * w2) * (x + 3.0 * w2));
+    const std::optional<QuadraticSplit> split = r.split();
+    ASSERT_TRUE(split.has_value());
+    EXPECT_FALSE(split->everywhere);
+    r.expect_solved();
 }
 
 TEST(QuadraticSplit, OfFactorsWithDifferentSlopesAndConstants) {
@@ -136,7 +138,7 @@ TEST(QuadraticSplit, OfFactorsThatMeetAtAnAngle) {
         values[r.unknowns[0].index()] = 1.4;
         const std::optional<QuadraticSplit> split = r.split(values);
         ASSERT_TRUE(split.has_value());
-        EXPECT_NEAR(0.5 * evaluate<double>(r.g, split->places, values)[0], 1.4, 1e-15);
+        EXPECT_NEAR(evaluate<double>(r.g, split->values, values)[0], 1.4, 1e-15);
     }
     Rows alone;  // with no speed to tell them by
     const Expr q = alone.angle(), w = alone.speed(), y = alone.unknown();
