@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "expr/dependence.hpp"
 #include "lang/evaluation.hpp"
 
 namespace appell {
@@ -101,6 +102,9 @@ std::optional<double> Elaborator::number(const Value& value, Span span, std::vec
     if (judged != nullptr) judged->push_back(value.node);
     const double result = judged != nullptr ? evaluated(value.node) : number_of(value.node);
     if (std::isfinite(result)) return result;
+    // what is made of a value that could not be read has been complained about
+    const std::vector<SymbolId> made_of = symbols_in(graph(), std::span(&value.node, 1));
+    if (std::ranges::any_of(made_of, [&](SymbolId s) { return without_value_.contains(s.value); })) return {};
     fail(Code::E0406, span, "the value is not a finite number", fmt::format("{}", result), "a finite number");
     return {};
 }
@@ -194,7 +198,8 @@ void Elaborator::elaborate_parameter(Entity& entity) {
     parameter.value = result.value_or(0);
     parameter.dimension = constant.dimension;
     if (symbol_values_.size() <= parameter.symbol.index()) symbol_values_.resize(parameter.symbol.index() + 1, 0);
-    symbol_values_[parameter.symbol.index()] = parameter.value;
+    symbol_values_[parameter.symbol.index()] = result.value_or(std::nan(""));
+    if (!result) without_value_.insert(parameter.symbol.value);
     // after a problem the symbol still stands for itself, without a dimension
     become_symbol(entity, parameter.symbol, constant.dimension, uses::parameter);
 }

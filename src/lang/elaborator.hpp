@@ -237,6 +237,7 @@ private:
     std::set<std::string> particles_;
     std::map<std::string, std::string> body_of_frame_;  // frame name -> the body that has it for its own
     std::vector<double> symbol_values_;                 // of parameters
+    std::set<std::uint32_t> without_value_;             // symbols of parameters whose value could not be had
     std::unordered_map<std::uint32_t, double> number_memo_;
     std::vector<NodeId> computed_;  // whose numbers went into others
     ValueUses uses_;                // the rest of it

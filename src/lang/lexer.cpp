@@ -75,8 +75,8 @@ std::string_view replacement(std::uint32_t code) {
         case 0xb0: return "deg";
         case 0xb2: return "^2";
         case 0xb3: return "^3";
-        case '{': return "(";
-        case '}': return ")";
+        case '{': return "( in expressions; a family begins with its first line and stops at `end`";
+        case '}': return ") in expressions, and `end` below a family";
         case ';': return "a new line";
         case '&': return "and";
         case '|': return "mag(...) or `or`";

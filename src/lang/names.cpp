@@ -140,9 +140,10 @@ Entity* Elaborator::lookup(const std::string& name, NameId base, Span span) {
     const auto family = families_.find(base);
     const bool indexed = name.find('[') != std::string::npos;
     if (family != families_.end()) {
-        const std::string members = family->second.one_index
-                                        ? fmt::format("{}[{}] to {}[{}]", text, family->second.first, text, family->second.last)
-                                        : fmt::format("members of {}", text);
+        const auto& [first, last, one_index] = family->second;
+        const std::string members = !one_index       ? fmt::format("members of {}", text)
+                                    : first == last ? fmt::format("{}[{}]", text, first)
+                                                    : fmt::format("{}[{}] to {}[{}]", text, first, text, last);
         if (indexed)
             fail(Code::E0207, span, fmt::format("there is no `{}`", name), {}, members);
         else

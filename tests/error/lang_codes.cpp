@@ -284,6 +284,19 @@ spring P O stiffness k
         << render(result.diagnostics, sources);
 }
 
+// what is made of a value that could not be read is no further problem
+TEST(LanguageErrors, AValueThatIsMissingIsToldOnce) {
+    for (const char* value : {"1 + kg", "unknown", "1/0", "2*(1 s + 1 m)"}) {
+        SourceSet sources;
+        const Result<Model> result = read_model("m",
+                                                fmt::format("system s\nparam m = {}\nparam k = 2*m\ncoord x = 0 m\n"
+                                                            "particle P mass k at O + x*N.x\nspring P O stiffness k + m\n",
+                                                            value),
+                                                {}, {}, sources);
+        EXPECT_EQ(result.diagnostics.all().size(), 1u) << render(result.diagnostics, sources);
+    }
+}
+
 TEST(LanguageErrors, TheRestIsCounted) {
     std::string text = "system s\ncoord x\nparticle P mass 1 at O + x*N.x\n";
     for (int i = 0; i < 250; ++i) text += "let a" + std::to_string(i) + " = unknown" + std::to_string(i) + "\n";
