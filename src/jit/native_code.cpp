@@ -171,8 +171,7 @@ public:
         }
         for (const auto& [more, less] : program.at_least) {
             out_.load(0, in_slots(more));
-            out_.load(1, in_slots(less));
-            failures.push_back(out_.jump_unless_at_least(0, 1));
+            failures.push_back(out_.jump_unless_at_least(0, in_slots(less)));
         }
         // What is not in pairs yet. The sum of the outputs, and that of the unknowns, is finite where all are; where only it is
         // not, the other way round is taken, and tells.

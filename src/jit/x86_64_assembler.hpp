@@ -85,8 +85,8 @@ public:
         return code_.size();
     }
     // where the first is below the second, or one is not a number
-    [[nodiscard]] std::size_t jump_unless_at_least(int a, int b) {
-        with_register(0x66, 0x2e, a, b);
+    [[nodiscard]] std::size_t jump_unless_at_least(int a, Memory b) {
+        with_memory(0x66, 0x2e, a, b);
         bytes({0x0f, 0x82});  // jb
         number(0, 4);
         return code_.size();

@@ -436,7 +436,15 @@ Program MotionLowering::stage_program(const ProgramSpec& whole, const WrittenRat
 
     // the tests of WrittenSolution
     spec.at_least = conditions_of(g_, solve);
-    for (const NodeId slope : outputs.slopes) spec.at_least.emplace_back(slope, g_.constant(WrittenRate::k_least_slope));
+    for (const NodeId slope : outputs.slopes) {
+        const NodeId least = g_.constant(WrittenRate::k_least_slope);
+        if (g_.op(slope) == Op::Div) {  // nothing waits for the quotient
+            const NodeId at = g_.operand(slope, 0), from = g_.operand(slope, 1);
+            spec.at_least.emplace_back(g_.mul(at, from), g_.mul(least, g_.pow(from, 2)));
+        } else {
+            spec.at_least.emplace_back(slope, least);
+        }
+    }
     for (std::size_t k = 0; k < outputs.determinants.size(); ++k) {
         const NodeId determinant = outputs.determinants[k], least = input(fmt::format("least determinant {}", k + 1));
         spec.at_least.emplace_back(g_.mul(determinant, least), g_.constant(0));

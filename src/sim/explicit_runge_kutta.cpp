@@ -19,13 +19,16 @@ constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller er
 
 // The size of the next step is a rule of thumb, for which five digits are more than enough, and the first stage of that step waits
 // for it: logarithm and power are polynomials (the best ones of their degree) behind what the exponents of numbers tell, without
-// a branch, a table or an integer unit. Zero has a very small logarithm, and numbers that are not finite have one that means
-// nothing.
+// a branch, a table or a way through the integer unit, which is why bits stand in vectors. Zero has a very small logarithm, and
+// numbers that are not finite have one that means nothing.
+using Bits [[gnu::vector_size(16)]] = std::uint64_t;
+Bits bits_of(double x) { return Bits{std::bit_cast<std::uint64_t>(x)}; }
+double double_of(Bits bits) { return std::bit_cast<double>(std::uint64_t(bits[0])); }
+
 double log2_about(double x) {
-    constexpr std::uint64_t k_mantissa = (1ull << 52) - 1, k_one = 0x3ff0000000000000ull, k_two_to_52 = 0x4330000000000000ull;
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const double exponent = std::bit_cast<double>((bits >> 52) | k_two_to_52) - (4503599627370496.0 + 1023);
-    const double m = std::bit_cast<double>((bits & k_mantissa) | k_one), square = m * m;
+    const Bits k_mantissa{(1ull << 52) - 1}, k_one = bits_of(1), k_two_to_52 = bits_of(4503599627370496.0), bits = bits_of(x);
+    const double exponent = double_of((bits >> 52) | k_two_to_52) - (4503599627370496.0 + 1023);
+    const double m = double_of((bits & k_mantissa) | k_one), square = m * m;
     return (exponent - 2.512854624818095 + 4.070090794467727 * m) +
            square * (-2.1206751338627114 + 0.6451423648441851 * m - 0.08161580870888815 * square);
 }
@@ -34,7 +37,7 @@ double exp2_about(double x) {
     const double shifted = x + k_round, f = x - (shifted - k_round), square = f * f;
     const double mantissa = (1.0000001510806331 + 0.693121035859749 * f) +
                             square * (0.24021865493628267 + 0.055922025683648915 * f + 0.00968571144188266 * square);
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(mantissa) + (std::bit_cast<std::uint64_t>(shifted) << 52));
+    return double_of(bits_of(mantissa) + (bits_of(shifted) << 52));
 }
 
 }  // namespace

@@ -267,9 +267,11 @@ std::vector<std::pair<NodeId, NodeId>> conditions_of(Graph& g, const Constrained
     if (solve.kind == SolveKind::multipliers) throw Error("conditions are those of reduced equations");
     const ClosedForm<NodeId>& closed = solve.closed;
     std::vector<std::pair<NodeId, NodeId>> out;
-    // NOTE: a pivot of zero makes numbers that are not finite, which need no condition
+    // NOTE: a pivot of zero makes numbers that are not finite, which need no condition; and one that is a number, as of rows
+    // solved for their unknowns, comes no nearer to zero
     const auto add = [&](const std::vector<NodeId>& pivots, const std::vector<NodeId>& diagonals, double least) {
         for (std::size_t i = 0; i < pivots.size(); ++i) {
+            if (g.constant_value(pivots[i])) continue;
             out.emplace_back(pivots[i], g.constant(0));
             if (pivots[i] != diagonals[i]) out.emplace_back(pivots[i], g.mul(g.constant(least), diagonals[i]));
         }
