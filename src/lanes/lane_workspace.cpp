@@ -306,7 +306,7 @@ EvalReport LaneWorkspace::report(std::size_t place) const {
                 const double share = from[k_lanes * block.closed.row_pivots[i]] / from[k_lanes * block.closed.row_diagonal[i]];
                 if (!(share < smallest)) continue;
                 smallest = share;
-                report.weakest_row = static_cast<std::uint32_t>(i);
+                report.weakest_row = block.closed.pivot_rows[i];
             }
             smallest = std::sqrt(smallest);
         } else {

@@ -276,9 +276,9 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
         const auto residual = [&](std::size_t row) { return g_.neg(here[row]); };
         std::vector<NodeId> steps = columns->times_inverse(g_, residual);
         std::vector<NodeId> values(n);
-        std::vector<const DependentColumns::Block*> guarded;
-        for (const DependentColumns::Block& block : columns->blocks) {
-            guarded.push_back(&block);
+        std::vector<NodeId> sides(columns->blocks.size());  // of blocks that are solved everywhere
+        for (std::size_t b = 0; b < columns->blocks.size(); ++b) {
+            const DependentColumns::Block& block = columns->blocks[b];
             for (const std::size_t row : block.rows) {
                 if (shape.corrections > 1 || !quadratic(row)) continue;
                 if (const auto split = split_row(level, block, row)) {
@@ -291,7 +291,7 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
                         out.solved.push_back({level.rows[block.rows[k]], level.unknowns[unknown], split->values[k]});
                     }
                     out.slopes.push_back(substitute(g_, split->slope, state));
-                    if (split->everywhere) guarded.pop_back();
+                    if (split->everywhere) sides[b] = substitute(g_, split->side, state);
                     continue;
                 }
                 std::vector<NodeId> step(n, g_.constant(0)), line = step;
@@ -314,11 +314,17 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
             out.steps.insert(out.steps.end(), steps.begin(), steps.end());
         }
         if (correction + 1 == shape.corrections) {
-            shape.blocks = guarded.size();
-            for (const DependentColumns::Block* const block : guarded) {
-                out.determinants.push_back(block->determinant);
+            shape.blocks = columns->blocks.size();
+            for (std::size_t b = 0; b < columns->blocks.size(); ++b) {
+                const DependentColumns::Block& block = columns->blocks[b];
+                if (sides[b].valid()) {
+                    out.determinants.push_back(sides[b]);
+                    out.lengths.push_back(g_.constant(0));
+                    continue;
+                }
+                out.determinants.push_back(block.determinant);
                 NodeId lengths = g_.constant(1);
-                for (const std::size_t i : block->rows) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
+                for (const std::size_t i : block.rows) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
                 out.lengths.push_back(substitute(g_, lengths, state));
             }
         }
@@ -448,7 +454,8 @@ Program MotionLowering::stage_program(const ProgramSpec& whole, const WrittenRat
     for (std::size_t k = 0; k < outputs.determinants.size(); ++k) {
         const NodeId determinant = outputs.determinants[k], least = input(fmt::format("least determinant {}", k + 1));
         spec.at_least.emplace_back(g_.mul(determinant, least), g_.constant(0));
-        spec.at_least.emplace_back(g_.pow(determinant, 2), g_.mul(g_.pow(least, 2), outputs.lengths[k]));
+        if (!g_.is_constant(outputs.lengths[k], 0))
+            spec.at_least.emplace_back(g_.pow(determinant, 2), g_.mul(g_.pow(least, 2), outputs.lengths[k]));
     }
     for (std::size_t k = 0; k < outputs.sizes.size(); k += 2) spec.at_least.emplace_back(outputs.sizes[k + 1], outputs.sizes[k]);
     put_in(spec, guess);

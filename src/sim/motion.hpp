@@ -46,8 +46,9 @@ struct DependentRows {
 //     "sizes"         by level with one correction: of the correction, and of what it leads to, both squared
 //     "steps"         by level with several: along the directions, by correction
 //     "slopes"        of rows that are quadratic in their dependent entries: what tells that the guess is near the solution
-//     "determinants"  by level and block of the jacobian at the last correction, but for blocks solved without it, and
-//     "lengths"       the squares of what they are small against
+//     "determinants"  by level and block of the jacobian at the last correction, and
+//     "lengths"       the squares of what they are small against; for a product that is solved at all states what vanishes where
+//                     its factors meet, against nothing: the gradient vanishes there, and no step may lead beyond
 struct WrittenRate {
     // Of a quadratic row along the line on which the other rows of its block are solved: at the beginning of the line against the
     // guess, and at the solution against the same, squared where it is no product. Near one both are on the branch of the guess.
@@ -58,7 +59,7 @@ struct WrittenRate {
         // None without rows. One is exact for rows that are affine, or of which one in a block is quadratic; others take several
         // of Newton's.
         std::size_t corrections = 0;
-        std::size_t blocks = 0;  // that have determinants
+        std::size_t blocks = 0;
     };
     Program program;
     Level position, velocity;

@@ -122,7 +122,10 @@ ClosedForm<NodeId> closed_multipliers(Graph& g, const ConstrainedSolve& solve) {
 
     ClosedForm<NodeId> closed{std::move(x), std::move(lambda), {}, {}, rows.D, {}};
     add_mass_pivots(closed, mass, M);
-    for (std::size_t i = 0; i < m; ++i) closed.row_diagonal.push_back(S[i][i]);
+    for (std::size_t i = 0; i < m; ++i) {
+        closed.row_diagonal.push_back(S[i][i]);
+        closed.pivot_rows.push_back(static_cast<std::uint32_t>(i));
+    }
     return closed;
 }
 
@@ -214,6 +217,7 @@ ClosedForm<NodeId> closed_minimal(Graph& g, const ConstrainedSolve& solve) {
         }
         closed.row_pivots.push_back(g.mul(block.determinant, block.determinant));
         closed.row_diagonal.push_back(block.lengths);
+        closed.pivot_rows.push_back(static_cast<std::uint32_t>(block.rows.front()));
     }
     add_mass_pivots(closed, factors, reduced);
     return closed;
@@ -271,7 +275,7 @@ std::vector<std::pair<NodeId, NodeId>> conditions_of(Graph& g, const Constrained
     // solved for their unknowns, comes no nearer to zero
     const auto add = [&](const std::vector<NodeId>& pivots, const std::vector<NodeId>& diagonals, double least) {
         for (std::size_t i = 0; i < pivots.size(); ++i) {
-            if (g.constant_value(pivots[i])) continue;
+            if (const auto number = g.constant_value(pivots[i]); number && *number > 0) continue;
             out.emplace_back(pivots[i], g.constant(0));
             if (pivots[i] != diagonals[i]) out.emplace_back(pivots[i], g.mul(g.constant(least), diagonals[i]));
         }
@@ -318,7 +322,7 @@ SolveReport report_of_closed_form(const SolveBlock& block, const double* slots) 
         const double share = slots[closed.row_pivots[i]] / slots[closed.row_diagonal[i]];
         if (share < least) {
             least = share;
-            report.weakest_row = static_cast<std::uint32_t>(i);
+            report.weakest_row = closed.pivot_rows[i];
         }
     }
     report.smallest_pivot = std::sqrt(least);

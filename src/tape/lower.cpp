@@ -361,6 +361,7 @@ private:
             values(s.closed.mass_diagonal, block.closed.mass_diagonal);
             values(s.closed.row_pivots, block.closed.row_pivots);
             values(s.closed.row_diagonal, block.closed.row_diagonal);
+            block.closed.pivot_rows = s.closed.pivot_rows;
             const auto unknowns = [&](const std::vector<SymbolId>& list, std::vector<Slot>& out) {
                 for (const SymbolId symbol : list) out.push_back(symbol_slot_[symbol.index()]);
             };

@@ -31,6 +31,7 @@ template <class Id>
 struct ClosedForm {
     std::vector<Id> x, lambda;
     std::vector<Id> mass_pivots, mass_diagonal, row_pivots, row_diagonal;
+    std::vector<std::uint32_t> pivot_rows = {};  // by row pivot: a row of A that it is made of
 
     [[nodiscard]] bool empty() const { return x.empty(); }
     template <class Visit>

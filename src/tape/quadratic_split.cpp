@@ -55,6 +55,7 @@ public:
             out.spread.push_back(g_.mul(middle, line_[k]));
         }
         out.slope = g_.div(chosen, here);
+        out.side = chosen;
         divisors_.push_back(bend);
         out.everywhere = of_parameters(divisors_);
         if (!holds(out)) return std::nullopt;

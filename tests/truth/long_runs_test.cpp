@@ -85,6 +85,35 @@ TEST(TrueSingularities, EndTheRunByName) {
     }
 }
 
+// A product of two linear rows, where the second vanishes along the motion of the first: whatever the steps are, and however rows
+// of the table divide them.
+TEST(TrueSingularities, FactorsThatMeetAreNotSteppedAcross) {
+    const std::string text =
+        "system crossing\nparam m = 1, a = 1, b = 0.1\ncoord x = 0.1, y = 0.2, z = 0.3\n"
+        "start x' = 1 fixed, y' = 0.95, z' = 4\nparticle P mass m at O + x*N.x + y*N.y + z*N.z\n"
+        "force on P = -0.3*x*N.x - 0.4*y*N.y + (0.2 - x)*N.z\n"
+        "constraint c: (y' - a*x'*cos(z))*(y' + b*z') = 0\nrun for 2 s, every 0.5 s\n";
+    for (const char* const formulation : {"multipliers", "minimal"}) {
+        std::vector<RunOptions> ways(11);
+        for (std::size_t k = 0; k < 4; ++k) ways[k].rtol = ways[k].atol = std::pow(10, -4 - 2 * static_cast<double>(k));
+        ways[4].every = 0.01;
+        ways[5].every = 0.001;
+        ways[6].integrator = "dop853";
+        for (std::size_t k = 7; k < 11; ++k) {
+            ways[k].integrator = "rk4";
+            ways[k].step = 0.01 * static_cast<double>(k - 6);
+        }
+        for (RunOptions& options : ways) {
+            options.formulation = formulation;
+            Derivation d = derive_text(text);
+            const auto r = run(d, options);
+            ASSERT_TRUE(r.has_value());
+            EXPECT_TRUE(d.diagnostics.has(Code::E0808)) << render(d.diagnostics, d.sources);
+            EXPECT_NEAR(r->summary.t_end, 0.3975, 2e-3);
+        }
+    }
+}
+
 // B1: started against the weight the wheel stops, where the nonlinear row has no gradient and the linear ones go on
 TEST(TrueSingularities, TheWheelOfAppellAndHamelStops) {
     const std::map<std::string, double> backward{{"u2", -1}, {"u3", -1}, {"u4", 5}, {"u5", 0.5}};
