@@ -141,7 +141,7 @@ Entity* Elaborator::lookup(const std::string& name, NameId base, Span span) {
     const bool indexed = name.find('[') != std::string::npos;
     if (family != families_.end()) {
         const auto& [first, last, one_index] = family->second;
-        const std::string members = !one_index       ? fmt::format("members of {}", text)
+        const std::string members = !one_index      ? fmt::format("members of {}", text)
                                     : first == last ? fmt::format("{}[{}]", text, first)
                                                     : fmt::format("{}[{}] to {}[{}]", text, first, text, last);
         if (indexed)

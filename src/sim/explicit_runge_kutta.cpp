@@ -17,10 +17,10 @@ namespace {
 constexpr double k_safety = 0.9;
 constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller errors of a step are taken for this one by the next
 
-// The size of the next step is a rule of thumb, for which five digits are more than enough, and the first stage of that step waits
-// for it: logarithm and power are polynomials (the best ones of their degree) behind what the exponents of numbers tell, without
-// a branch, a table or a way through the integer unit, which is why bits stand in vectors. Zero has a very small logarithm, and
-// numbers that are not finite have one that means nothing.
+// The size of the next step is a rule of thumb, for which five digits are more than enough, and the first stage of that step
+// waits for it: logarithm and power are polynomials (the best ones of their degree) behind what the exponents of numbers tell,
+// without a branch, a table or a way through the integer unit, which is why bits stand in vectors. Zero has a very small
+// logarithm, and numbers that are not finite have one that means nothing.
 using Bits [[gnu::vector_size(16)]] = std::uint64_t;
 Bits bits_of(double x) { return Bits{std::bit_cast<std::uint64_t>(x)}; }
 double double_of(Bits bits) { return std::bit_cast<double>(std::uint64_t(bits[0])); }
@@ -33,7 +33,8 @@ double log2_about(double x) {
            square * (-2.1206751338627114 + 0.6451423648441851 * m - 0.08161580870888815 * square);
 }
 double exp2_about(double x) {
-    constexpr double k_round = 6755399441055744.0;  // 3 * 2^51: what is added to it is rounded to a whole number, in its last bits
+    constexpr double k_round =
+        6755399441055744.0;  // 3 * 2^51: what is added to it is rounded to a whole number, in its last bits
     const double shifted = x + k_round, f = x - (shifted - k_round), square = f * f;
     const double mantissa = (1.0000001510806331 + 0.693121035859749 * f) +
                             square * (0.24021865493628267 + 0.055922025683648915 * f + 0.00968571144188266 * square);

@@ -264,7 +264,8 @@ std::pair<double, double> least_pivots(SolveKind kind) {
 std::array<PivotGuard, 2> guards_of(const SolveBlock& block) {
     const ClosedForm<Slot>& closed = block.closed;
     const auto [mass, row] = least_pivots(block.kind);
-    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, mass}, PivotGuard{&closed.row_pivots, &closed.row_diagonal, row}};
+    return {PivotGuard{&closed.mass_pivots, &closed.mass_diagonal, mass},
+            PivotGuard{&closed.row_pivots, &closed.row_diagonal, row}};
 }
 
 std::vector<std::pair<NodeId, NodeId>> conditions_of(Graph& g, const ConstrainedSolve& solve) {

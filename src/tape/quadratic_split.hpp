@@ -17,7 +17,8 @@ struct QuadraticBlock {
 
 struct QuadraticSplit {
     std::vector<NodeId> values;  // by unknown: the solution
-    std::vector<NodeId> spread;  // by unknown: from the solution of the affine rows nearest to zero to the middle of both solutions
+    std::vector<NodeId>
+        spread;  // by unknown: from the solution of the affine rows nearest to zero to the middle of both solutions
     // of the quadratic row at the solution, over the same at the unknowns' values: negative if these are on the other factor
     NodeId slope;
     NodeId side;              // vanishes where both factors do, and has another sign beyond
