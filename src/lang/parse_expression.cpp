@@ -121,6 +121,10 @@ private:
                 if (!units(unit)) return false;
             } else if (!is_clause_word(next)) {
                 const std::string near = nearest_name(next, unit_names());
+                if (next == "to" || next == "until")
+                    return reader_.fail(Code::E0105, reader_.span(reader_.peek()), "expected a unit or an operator here",
+                                        fmt::format("`{}`", next), "a unit or an operator",
+                                        "a run is written `run from 0 s for 10 s`");
                 return reader_.fail(Code::E0107, reader_.span(reader_.peek()),
                                     fmt::format("`{}` behind a number is no unit", next), {}, "a unit or an operator",
                                     near.empty() || near == next
@@ -133,6 +137,11 @@ private:
                                 fmt::format("`{}/{}`", reader_.text(reader_.peek()), reader_.word(2)), "an operator or a unit",
                                 fmt::format("write `{} {}`{}", text, inverse_unit(),
                                             inverse_unit() == "s^-1" ? fmt::format(" or `{} Hz`", text) : ""));
+        if (reader_.kind() == TokenKind::open && !reader_.peek().first_on_line)
+            return reader_.fail(Code::E0105, reader_.span(reader_.peek()), "expected an operator or a unit here", "`(`",
+                                "an operator or a unit",
+                                find_unit(reader_.word(1)) != nullptr ? "units have no parentheses: 1 m^2/s^2"
+                                                                      : fmt::format("write `{}*(...)` for a product", text));
         SyntaxNode& node = emit(SyntaxKind::number, join(reader_.span(token), reader_.previous_span()));
         node.value = value;
         node.unit = unit;

@@ -1,5 +1,6 @@
 #include "library/model_files.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,6 +24,20 @@ std::optional<std::string> read_text(const fs::path& path) {
     text << file.rdbuf();
     if (file.bad()) return std::nullopt;
     return std::move(text).str();
+}
+
+// What another program writes, as in `appell check /dev/stdin`; one byte beyond `most` tells that it is too long. A device that
+// never ends is neither this nor a file.
+std::optional<std::string> read_pipe(const fs::path& path, std::size_t most) {
+    std::error_code error;
+    if (!fs::is_fifo(path, error)) return std::nullopt;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    std::string text;
+    for (std::array<char, 65536> part; text.size() <= most && (file.read(part.data(), part.size()) || file.gcount() > 0);)
+        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) return std::nullopt;
+    return text;
 }
 
 // is `path` inside `folder`, links resolved
@@ -51,19 +66,27 @@ Result<ModelText> read_model_file(const std::string& path, const ReadOptions& op
         refuse("there is no such file", "`appell gallery` lists models to start from");
         return result;
     }
-    const auto size = fs::file_size(path, error);
-    if (!error && size > options.limits.source_bytes) {
+    const std::size_t most = options.limits.source_bytes;
+    const auto refuse_size = [&](const std::string& size) {
         result.diagnostics.add({Code::E0005,
                                 {},
                                 fmt::format("{} has {} bytes", path, size),
                                 "",
-                                fmt::format("at most {} bytes", options.limits.source_bytes),
+                                fmt::format("at most {} bytes", most),
                                 "raise it with --limit source_bytes=N"});
+    };
+    if (const auto size = fs::file_size(path, error); !error && size > most) {
+        refuse_size(fmt::format("{}", size));
         return result;
     }
-    std::optional<std::string> text = read_text(path);
+    errno = 0;
+    std::optional<std::string> text = fs::is_fifo(path, error) ? read_pipe(path, most) : read_text(path);
     if (!text) {
-        refuse(errno != 0 ? std::strerror(errno) : "it can not be opened", "");
+        refuse(errno != 0 ? std::strerror(errno) : "it is neither a file nor a pipe", "");
+        return result;
+    }
+    if (text->size() > most) {
+        refuse_size(fmt::format("more than {}", most));
         return result;
     }
     const fs::path folder = fs::path(path).parent_path().empty() ? fs::path(".") : fs::path(path).parent_path();

@@ -282,9 +282,21 @@ TEST_F(Cli, TwoRunsPrintTheSameBytes) {
     }
 }
 
+TEST_F(Cli, AModelMayComeThroughAPipe) {
+    const Outcome file = call("check " + model("skate"));
+    const std::string pipe = "gallery >/dev/null; mkfifo pipe; cat " + model("skate") + " > pipe & '" APPELL_BINARY_DIR "/appell' ";
+    const Outcome piped = call(pipe + "check pipe");
+    EXPECT_EQ(piped.code, 0) << piped.out;
+    EXPECT_EQ(piped.out, file.out);
+    fs::remove(folder_ / "pipe");
+    const Outcome too_long = call(pipe + "check pipe --limit source_bytes=100");
+    EXPECT_NE(too_long.out.find("E0005"), std::string::npos) << too_long.out;
+}
+
 TEST_F(Cli, FilesThatAreNoModels) {
     expect_problem("check missing.appell", "E0001");
     expect_problem("check .", "E0001");
+    expect_problem("check /dev/zero", "E0001");
     write("empty.appell", "");
     expect_problem("check empty.appell", "E0008");
     write("binary.appell", std::string("\x7f"

@@ -320,6 +320,9 @@ TEST(LanguageErrors, HintsNameTheNearest) {
     EXPECT_NE(hint("let a = 1 m / s").find("2 m/s"), std::string::npos);
     EXPECT_EQ(hint("param w = 2 1/s"), "write `2 s^-1` or `2 Hz`");
     EXPECT_EQ(hint("param w = 0.5 1/s^2"), "write `0.5 s^-2`");
+    EXPECT_EQ(hint("let a = 2 (3 + 4)"), "write `2*(...)` for a product");
+    EXPECT_EQ(hint("param v = 2 (m/s)^2"), "units have no parentheses: 1 m^2/s^2");
+    EXPECT_EQ(hint("run from 0 to 10 s"), "a run is written `run from 0 s for 10 s`");
     for (const char* again : {"rotate a about z rotate a about x", "rotate a about z, rotate a about x",
                               "rotate a about z\nframe B from N rotate a about x"})
         EXPECT_NE(hint("coord a\nframe B from N " + std::string(again)).find("behind commas"), std::string::npos) << again;
