@@ -284,7 +284,8 @@ TEST_F(Cli, TwoRunsPrintTheSameBytes) {
 
 TEST_F(Cli, AModelMayComeThroughAPipe) {
     const Outcome file = call("check " + model("skate"));
-    const std::string pipe = "gallery >/dev/null; mkfifo pipe; cat " + model("skate") + " > pipe & '" APPELL_BINARY_DIR "/appell' ";
+    const std::string pipe =
+        "gallery >/dev/null; mkfifo pipe; cat " + model("skate") + " > pipe & '" APPELL_BINARY_DIR "/appell' ";
     const Outcome piped = call(pipe + "check pipe");
     EXPECT_EQ(piped.code, 0) << piped.out;
     EXPECT_EQ(piped.out, file.out);
