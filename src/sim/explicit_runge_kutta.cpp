@@ -33,8 +33,8 @@ double log2_about(double x) {
            square * (-2.1206751338627114 + 0.6451423648441851 * m - 0.08161580870888815 * square);
 }
 double exp2_about(double x) {
-    constexpr double k_round =
-        6755399441055744.0;  // 3 * 2^51: what is added to it is rounded to a whole number, in its last bits
+    // 3 * 2^51: what is added to it is rounded to a whole number, in its last bits
+    constexpr double k_round = 6755399441055744.0;
     const double shifted = x + k_round, f = x - (shifted - k_round), square = f * f;
     const double mantissa = (1.0000001510806331 + 0.693121035859749 * f) +
                             square * (0.24021865493628267 + 0.055922025683648915 * f + 0.00968571144188266 * square);
