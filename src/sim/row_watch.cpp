@@ -77,10 +77,12 @@ void RowWatch::take(Sample& sample, const EvalReport& report) const {
 }
 
 const RowWatch::Sample& RowWatch::sample_at(Integrator& integrator, double t, Sample& sample) {
-    if (integrator.dense(t, state_))
+    if (integrator.dense(t, state_)) {
         take(sample, velocity_.measure(t, state_).evaluation);
-    else
+    } else {
         sample.known = false;
+        unseen_ = true;
+    }
     return sample;
 }
 
@@ -251,6 +253,13 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, const Arou
 }
 
 RowFinding RowWatch::look(Integrator& integrator) {
+    unseen_ = false;
+    RowFinding found = look_over(integrator);
+    found.unseen = unseen_ && found.loss == RowLoss::none;
+    return found;
+}
+
+RowFinding RowWatch::look_over(Integrator& integrator) {
     RowFinding found = look_along(integrator);
     if (found.loss == RowLoss::none) found = look_at_rest(integrator);
     if (found.loss != RowLoss::none) {

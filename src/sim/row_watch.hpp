@@ -30,6 +30,7 @@ struct RowFinding {
     RowLoss loss = RowLoss::none;
     std::size_t row = 0;  // of the velocity program; for a vector equation its first one
     bool certain = false;
+    bool unseen = false;  // nothing was found, but some state inside the step could not be had: a shorter one may show it
 };
 
 class RowWatch {
@@ -81,6 +82,7 @@ private:
         bool must_be_short = false, must_double = false;  // a gradient that turns
     };
     [[nodiscard]] RowFinding look_around(double t, std::span<const double> x, const Around& around);
+    [[nodiscard]] RowFinding look_over(Integrator& integrator);
     [[nodiscard]] RowFinding look_along(Integrator& integrator);
     [[nodiscard]] RowFinding look_at_rest(Integrator& integrator);
     [[nodiscard]] RowFinding look_closely(Integrator& integrator);
@@ -106,6 +108,7 @@ private:
     Sample before_, after_, end_, middle_, trial_, other_trial_;
     std::vector<double> longest_;  // by constraint: its gradient, so far
     std::vector<bool> turned_;     // of look_around
+    bool unseen_ = false;          // of look
     double longest_step_ = 0;
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts
     std::array<std::vector<double>, k_parts> angles_;     // turned along each part, by constraint; then all together

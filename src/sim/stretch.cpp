@@ -321,9 +321,9 @@ bool Stretch::loop() {
             return false;
         }
         if (!project_) last_velocity_ = velocity_.measure(t, state_).evaluation;
-        if (const RowFinding found = watch_.look(integrator_); found.loss != RowLoss::none) {
+        if (const RowFinding found = watch_.look(integrator_); found.loss != RowLoss::none || found.unseen) {
             if (!found.certain && matters(t) && integrator_.retreat()) continue;
-            return lose(found);
+            if (!found.unseen) return lose(found);
         }
         if (!guards_.empty() && !pass_guards(t)) return false;
         if (!rows_inside(t)) {
