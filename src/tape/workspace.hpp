@@ -37,8 +37,11 @@ public:
             return false;
     }
     // the same for a caller that runs it many times; without a function where there is none
-    [[nodiscard]] NativeEvaluation native() requires std::is_same_v<T, double> {
-        return {whole_, slots_.data(), scratch_.data()};
+    [[nodiscard]] NativeEvaluation native() {
+        if constexpr (std::is_same_v<T, double>)
+            return {whole_, slots_.data(), scratch_.data()};
+        else
+            return {};
     }
     // of the last run_whole that was true
     [[nodiscard]] EvalReport whole_report() const;
