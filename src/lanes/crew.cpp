@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t k_hands = k_lanes + k_lanes / 2;
 // fewer are faster one by one
 constexpr std::size_t k_worth_it = 3;
+// who march go on without the others from so many on
+constexpr std::size_t k_enough_to_march = k_lanes;
 // Waiting for the others, and numbers side by side, cost about what so many instructions cost alone; a solve without a closed
 // form costs more from so many entries of its rows on. Stages wait once for all of them.
 constexpr std::size_t k_least_instructions = 600, k_least_entries = 5, k_least_in_stages = 150;
@@ -42,6 +44,11 @@ Crew::Crew(const std::vector<const Program*>& programs) {
             stations_.push_back(std::make_unique<Station>(*program));
 }
 
+Crew::Crew(const Motion& m)
+    : Crew({&m.rate, &m.velocity, &m.position, &m.observe, &m.start_velocity, &m.start_position}) {
+    if (LaneMarch::possible(m)) march_ = std::make_unique<LaneMarch>(m);
+}
+
 Crew::~Crew() = default;
 
 Crew::Station* Crew::station_of(const Program& program) const {
@@ -64,7 +71,7 @@ bool Crew::serves_stages(const Program& program) const {
 
 void Crew::run(std::size_t at_most, const std::function<void()>& work) {
     const std::size_t count = std::min(at_most, k_hands);
-    if (!Fiber::available() || stations_.empty() || count < k_worth_it) {
+    if (!Fiber::available() || (stations_.empty() && !march_) || count < k_worth_it) {
         work();
         return;
     }
@@ -80,12 +87,19 @@ void Crew::run(std::size_t at_most, const std::function<void()>& work) {
             now_->fiber->resume();
         }
         now_ = nullptr;
+        const std::size_t marching = waiting_to_march_.size() + marching_.size();
+        const bool others = std::any_of(stations_.begin(), stations_.end(),
+                                        [](const auto& s) { return !s->waiting.empty() || !s->waiting_for_stages.empty(); });
+        if (marching >= k_enough_to_march || (marching > 0 && !others)) {
+            serve_march();
+            continue;
+        }
+        if (!others) break;
         // most of them: those who wait for something else are joined by others in time
         const auto most = [](const Station& s) { return std::max(s.waiting.size(), s.waiting_for_stages.size()); };
         const auto busiest = std::max_element(stations_.begin(), stations_.end(),
                                               [&](const auto& a, const auto& b) { return most(*a) < most(*b); });
         Station& station = **busiest;
-        if (most(station) == 0) break;
         if (station.waiting.size() >= station.waiting_for_stages.size())
             serve(station, station.waiting, &Hand::request);
         else
@@ -120,6 +134,32 @@ void Crew::wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*qu
     if (hand == nullptr || station == nullptr) return;
     hand->*place = &request;
     (station->*queue).push_back(hand);
+    hand->fiber->pause();
+}
+
+// Seats that are empty are taken, then all go on until somebody leaves: to start the next run, or for a step that is not ordinary.
+void Crew::serve_march() {
+    while (!waiting_to_march_.empty() && !march_->full()) {
+        Hand* const hand = waiting_to_march_.back();
+        waiting_to_march_.pop_back();
+        (march_->seat(*hand->march) ? marching_ : ready_).push_back(hand);
+    }
+    std::array<March*, k_lanes> left;
+    const std::size_t count = march_->go(left);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto hand = std::find_if(marching_.begin(), marching_.end(), [&](const Hand* h) { return h->march == left[i]; });
+        ready_.push_back(*hand);
+        marching_.erase(hand);
+    }
+}
+
+bool Crew::marches(const Motion& motion) const { return march_ && march_->is_for(motion) && now_ != nullptr; }
+
+void Crew::march(March& march) {
+    Hand* const hand = now_;
+    if (hand == nullptr || !march_) return;
+    hand->march = &march;
+    waiting_to_march_.push_back(hand);
     hand->fiber->pause();
 }
 

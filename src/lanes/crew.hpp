@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "lanes/fiber.hpp"
+#include "lanes/lane_march.hpp"
 #include "lanes/lane_workspace.hpp"
-#include "tape/neighbours.hpp"
+#include "sim/neighbours.hpp"
 
 namespace appell {
 
@@ -19,6 +20,8 @@ public:
     // The programs must outlive the crew; those that can not be evaluated in lanes, or would not gain, are passed over. Copies of
     // a program are served like the program itself.
     explicit Crew(const std::vector<const Program*>& programs);
+    // The programs of a motion, and whole steps of it.
+    explicit Crew(const Motion& motion);
     ~Crew() override;
 
     // Calls `work` several times, at most so many, each in a fiber of its own, until all have returned. Once, where lanes are of
@@ -29,12 +32,15 @@ public:
     [[nodiscard]] bool serves_stages(const Program& program) const override;
     void evaluate(Request& request) override;
     void evaluate(StageRequest& request) override;
+    [[nodiscard]] bool marches(const Motion& motion) const override;
+    void march(March& march) override;
 
 private:
     struct Hand {
         std::unique_ptr<Fiber> fiber;
         Request* request = nullptr;
         StageRequest* stages = nullptr;
+        March* march = nullptr;
     };
     struct Station {
         explicit Station(const Program& program);
@@ -52,8 +58,11 @@ private:
     void wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*queue);
     template <class R>
     void serve(Station& station, std::vector<Hand*>& queue, R* Hand::*request);
+    void serve_march();
 
     std::vector<std::unique_ptr<Station>> stations_;
+    std::unique_ptr<LaneMarch> march_;  // where there is one
+    std::vector<Hand*> waiting_to_march_, marching_;
     std::vector<std::unique_ptr<Hand>> hands_;
     std::vector<Hand*> ready_;
     Hand* now_ = nullptr;  // whose fiber runs

@@ -51,6 +51,8 @@ struct LaneGuard {
     double least;
 };
 
+struct LaneMarchPlan;
+
 struct LaneKernels {
     std::size_t in_register;  // lanes
     void (*execute)(const InstructionRun& run, const Instruction* instructions, double* slots);
@@ -61,6 +63,8 @@ struct LaneKernels {
     // out = x + (sum of coefficients[j] * h * rates[j]), `size` numbers; a coefficient that is zero takes no part
     void (*move)(double* out, const double* x, const double* h, const double* rates, const double* coefficients,
                  std::size_t count, std::size_t size);
+    // one turn of a march, of the lanes given: those that stay
+    LaneMask (*turn)(const LaneMarchPlan& plan, LaneMask among);
 };
 
 using LaneFunction = double (*)(double, double, double);

@@ -215,7 +215,7 @@ LaneMask LaneWorkspace::evaluate() {
         good &=
             solves_[solve] ? kernels_.solve(solves_[solve]->plan(), slots_.data()) : closed_form(program_.solves[solve], solve);
     }
-    return good & kernels_.finite(output_places_.data(), output_places_.size(), whole() ? outputs_.data() : slots_.data());
+    return good & kernels_.finite(output_places_.data(), output_places_.size(), outputs());
 }
 
 void LaneWorkspace::run(std::span<Lane* const> lanes) {
@@ -262,8 +262,7 @@ void LaneWorkspace::run(std::span<Neighbours::StageRequest* const> lanes) {
             slots_.data()[k] = at_end ? of(k).stages.t_end : of(k).stages.t + of(k).stages.h * method.nodes[stage - 1];
         good &= evaluate();
         double* const rate = rates_.data() + k_lanes * stage * size;
-        const double* const outputs = whole() ? outputs_.data() : slots_.data();
-        for (std::size_t i = 0; i < size; ++i) std::copy_n(outputs + k_lanes * output_places_[i], k_lanes, rate + k_lanes * i);
+        for (std::size_t i = 0; i < size; ++i) std::copy_n(outputs() + k_lanes * output_places_[i], k_lanes, rate + k_lanes * i);
         for (std::size_t k = 0; k < lanes.size() && stage + 1 >= count; ++k)
             take(state_, 0, k, stage == count ? lanes[k]->stages.end : lanes[k]->stages.last_stage);
     }
@@ -278,9 +277,7 @@ void LaneWorkspace::run(std::span<Neighbours::StageRequest* const> lanes) {
 }
 
 void LaneWorkspace::take_out(Lane& lane, std::size_t place) const {
-    const double* const from = slots_.data() + place;
-    const double* const outputs = whole() ? outputs_.data() + place : from;
-    for (std::size_t i = 0; i < output_places_.size(); ++i) lane.outputs[i] = outputs[k_lanes * output_places_[i]];
+    for (std::size_t i = 0; i < output_places_.size(); ++i) lane.outputs[i] = outputs()[k_lanes * output_places_[i] + place];
     lane.report = report(place);
     if (solves_.empty() || !solves_[0]) return;
     const LaneSolvePlan& plan = solves_[0]->plan();

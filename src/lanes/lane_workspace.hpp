@@ -9,7 +9,7 @@
 
 #include "jit/lane_code.hpp"
 #include "lanes/lane_kernels.hpp"
-#include "tape/neighbours.hpp"
+#include "sim/neighbours.hpp"
 
 namespace appell {
 
@@ -62,9 +62,18 @@ public:
     // likewise; those with another method than the first one are left to their callers
     void run(std::span<Neighbours::StageRequest* const> lanes);
 
+    // The numbers by slot, inputs first; the program at them, and the lanes whose numbers are good; its outputs, by place; a solve
+    // without a closed form, or null. They stay where they are.
+    [[nodiscard]] double* slots() const { return slots_.data(); }
+    [[nodiscard]] LaneMask evaluate();
+    [[nodiscard]] const double* outputs() const { return whole() ? outputs_.data() : slots_.data(); }
+    [[nodiscard]] const std::vector<Slot>& output_places() const { return output_places_; }
+    [[nodiscard]] const LaneSolvePlan* solve_plan(std::size_t solve) const {
+        return solves_[solve] ? &solves_[solve]->plan() : nullptr;
+    }
+
 private:
     void put_in(std::span<Lane* const> lanes);
-    [[nodiscard]] LaneMask evaluate();
     [[nodiscard]] EvalReport report(std::size_t place) const;
     void execute(std::size_t segment);
     void call(LaneCode::Function function);

@@ -269,8 +269,7 @@ Ensemble::Prepared Ensemble::prepare(std::size_t member) {
 
 void Ensemble::in_lanes(std::size_t at_most, const std::function<void(Neighbours*)>& work) const {
     if (own_partition_) return work(nullptr);
-    const Motion& m = base_->lowered.motion;
-    Crew crew({&m.rate, &m.velocity, &m.position, &m.observe, &m.start_velocity, &m.start_position});
+    Crew crew(base_->lowered.motion);
     crew.run(at_most, [&] { work(&crew); });
 }
 

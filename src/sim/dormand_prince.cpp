@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "sim/march.hpp"
+
 namespace appell {
 
 namespace {
@@ -31,6 +33,21 @@ std::array<const double*, 7> with_end(const std::array<const double*, 6>& k, con
 DormandPrince::DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options)
     : TableauRungeKutta(system, options, {5, k_alpha, k_beta, 10, 5, true, 2.8}) {
     for (std::vector<double>* v : {&dense1_, &dense2_, &dense3_, &dense4_}) v->resize(system.size());
+}
+
+bool DormandPrince::lend(March& march) {
+    const Control& c = control();
+    march.method = {k_stages,
+                    DormandPrinceTableau::nodes.data(),
+                    DormandPrinceTableau::rows.front().data(),
+                    Estimates::rows[0].data(),
+                    Estimates::rows[1].data(),
+                    c.alpha,
+                    c.beta,
+                    c.most_growth,
+                    c.most_shrink,
+                    c.stability};
+    return lend_steps(march);
 }
 
 double DormandPrince::squared_error(double h) const {

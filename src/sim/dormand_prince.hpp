@@ -28,6 +28,7 @@ struct DormandPrinceTableau {
 class DormandPrince final : public TableauRungeKutta<DormandPrinceTableau> {
 public:
     DormandPrince(FirstOrderSystem& system, const IntegratorOptions& options);
+    [[nodiscard]] bool lend(March& march) override;
 
 private:
     [[nodiscard]] double squared_error(double h) const override;

@@ -6,40 +6,23 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numbers>
 
 #include "base/error.hpp"
+#include "sim/march.hpp"
+#include "sim/step_size.hpp"
 
 namespace appell {
 
 namespace {
 
-constexpr double k_safety = 0.9;
-constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller errors of a step are taken for this one by the next
-
-// The size of the next step is a rule of thumb, for which five digits are more than enough, and the first stage of that step
-// waits for it: logarithm and power are polynomials (the best ones of their degree) behind what the exponents of numbers tell,
-// without a branch, a table or a way through the integer unit, which is why bits stand in vectors. Zero has a very small
-// logarithm, and numbers that are not finite have one that means nothing.
-using Bits [[gnu::vector_size(16)]] = std::uint64_t;
-Bits bits_of(double x) { return Bits{std::bit_cast<std::uint64_t>(x)}; }
-double double_of(Bits bits) { return std::bit_cast<double>(std::uint64_t(bits[0])); }
-
-double log2_about(double x) {
-    const Bits k_mantissa{(1ull << 52) - 1}, k_one = bits_of(1), k_two_to_52 = bits_of(4503599627370496.0), bits = bits_of(x);
-    const double exponent = double_of((bits >> 52) | k_two_to_52) - (4503599627370496.0 + 1023);
-    const double m = double_of((bits & k_mantissa) | k_one), square = m * m;
-    return (exponent - 2.512854624818095 + 4.070090794467727 * m) +
-           square * (-2.1206751338627114 + 0.6451423648441851 * m - 0.08161580870888815 * square);
-}
-double exp2_about(double x) {
-    // 3 * 2^51: what is added to it is rounded to a whole number, in its last bits
-    constexpr double k_round = 6755399441055744.0;
-    const double shifted = x + k_round, f = x - (shifted - k_round), square = f * f;
-    const double mantissa = (1.0000001510806331 + 0.693121035859749 * f) +
-                            square * (0.24021865493628267 + 0.055922025683648915 * f + 0.00968571144188266 * square);
-    return double_of(bits_of(mantissa) + (bits_of(shifted) << 52));
-}
+// Bits stand in vectors, so that they never leave the registers of numbers.
+struct Words {
+    using Bits [[gnu::vector_size(16)]] = std::uint64_t;
+    static Bits all(std::uint64_t bits) { return Bits{bits}; }
+    static double all(double x) { return x; }
+    static Bits bits(double x) { return Bits{std::bit_cast<std::uint64_t>(x)}; }
+    static double number(Bits bits) { return std::bit_cast<double>(std::uint64_t(bits[0])); }
+};
 
 }  // namespace
 
@@ -169,16 +152,15 @@ StepStatus ExplicitRungeKutta::step() {
         double next = h_, log_error = k_least_log_error;
         if (!fixed()) {
             const double square = squared_error(h);
-            const double log2_square = log2_about(square), shrink = 0.5 * control_.alpha;
-            log_error = 0.5 * std::numbers::ln2 * log2_square;
+            const double log2_square = log2_about<Words>(square);
+            log_error = k_half_ln2 * log2_square;
             if (!(square <= 1)) {
                 failure = RateStatus::ok;
-                const double raw = k_safety * exp2_about(-shrink * log2_square);
+                const double raw = shrink_about<Words>(log2_square, control_.alpha);
                 reject(h * (std::isfinite(square) ? std::max(1 / control_.most_shrink, raw) : 1 / control_.most_shrink));
                 continue;
             }
-            double growth =
-                k_safety * exp2_about(std::numbers::log2e * control_.beta * previous_log_error_ - shrink * log2_square);
+            double growth = growth_about<Words>(log2_square, previous_log_error_, control_.alpha, control_.beta);
             growth = std::clamp(growth, 1 / control_.most_shrink, control_.most_growth);
             if (rejected_) growth = std::min(growth, 1.0);
             next = h * growth;
@@ -294,6 +276,39 @@ bool ExplicitRungeKutta::checkpoint(Checkpoint& c) {
         dense_ready_ = replaced_ = false;
     }
     return true;
+}
+
+bool ExplicitRungeKutta::lend_steps(March& march) {
+    if (fixed()) return false;
+    march.x = x_.data();
+    march.rate = rate_.data();
+    march.t = t_;
+    march.t_previous = t_previous_;
+    march.t_end = t_end_;
+    march.h = h_;
+    march.log_error = previous_log_error_;
+    march.rejected = rejected_;
+    march.rtol = options_.rtol;
+    march.max_step = options_.max_step;
+    march.atol = atol_.data();
+    march.share = share_;
+    march.at_the_bound = at_the_bound_;
+    march.below_it = below_it_;
+    march.statistics = statistics_;
+    return true;
+}
+
+void ExplicitRungeKutta::take_back(const March& march) {
+    t_ = march.t;
+    t_previous_ = march.t_previous;
+    h_ = march.h;
+    previous_log_error_ = march.log_error;
+    rejected_ = march.rejected;
+    at_the_bound_ = march.at_the_bound;
+    below_it_ = march.below_it;
+    statistics_ = march.statistics;
+    rate_status_ = RateStatus::ok;
+    dense_ready_ = replaced_ = false;
 }
 
 bool ExplicitRungeKutta::dense(double t, std::span<double> x) {

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "sim/integrator.hpp"
-#include "tape/neighbours.hpp"
+#include "sim/neighbours.hpp"
 
 namespace appell {
 
@@ -56,6 +56,7 @@ public:
     [[nodiscard]] bool dense(double t, std::span<double> x) override;
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
     [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
+    void take_back(const March& march) override;
 
     [[nodiscard]] double t() const override { return t_; }
     [[nodiscard]] double t_previous() const override { return t_previous_; }
@@ -85,6 +86,10 @@ protected:
     virtual void interpolate(double share, std::span<double> x) const = 0;
     // the rate at last_stage_, of the step just tried
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
+
+    // what methods have in common of `lend`
+    [[nodiscard]] bool lend_steps(March& march);
+    [[nodiscard]] const Control& control() const { return control_; }
 
     [[nodiscard]] bool evaluate(double t, std::span<const double> x, std::span<double> xd);
     [[nodiscard]] NativeEvaluation native_rate() { return system_.native_rate(); }

@@ -19,6 +19,7 @@ enum class RateStatus : std::uint8_t {
     partition  // the dependent entries of a reduced state can not be had from the independent ones
 };
 
+struct March;
 struct StepStages;
 
 class FirstOrderSystem {
@@ -55,7 +56,7 @@ public:
     // dF/d(x, z) + alpha dF/dx', column by column
     [[nodiscard]] virtual RateStatus residual_slopes(const Implicit&, double, std::span<double>) { return RateStatus::singular; }
 
-    // The rates of all stages (tape/neighbours.hpp) at once, where that is faster than one after the other and all of them can
+    // The rates of all stages (sim/neighbours.hpp) at once, where that is faster than one after the other and all of them can
     // be had; false: they are to be evaluated.
     [[nodiscard]] virtual bool stages(const StepStages&) { return false; }
 };
@@ -105,6 +106,13 @@ public:
         (void)checkpoint;
         return false;
     }
+
+    // Its part of what is needed to march on with others (march.hpp), and where the march has come to. False: it does not march.
+    [[nodiscard]] virtual bool lend(March& march) {
+        (void)march;
+        return false;
+    }
+    virtual void take_back(const March& march) { (void)march; }
 
     [[nodiscard]] virtual double t() const = 0;
     [[nodiscard]] virtual double t_previous() const = 0;

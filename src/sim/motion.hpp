@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "tape/neighbours.hpp"
+#include "sim/neighbours.hpp"
 #include "tape/program.hpp"
 
 namespace appell {

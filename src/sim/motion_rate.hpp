@@ -61,6 +61,8 @@ public:
         std::ranges::copy(written_->outputs(), out.begin());
         return true;
     }
+    // the outputs of the motion's program are x', as they stand, and its streamed inputs are x
+    [[nodiscard]] bool straight() const { return straight_; }
     // with the rate at the end of the step, which is what is asked for next
     [[nodiscard]] bool stages(const StepStages& stages) override {
         if (!straight_ || !program_.offers_stages()) return false;
@@ -135,7 +137,7 @@ private:
     std::size_t coordinates_, states_, size_;
     MotionProgram program_;
     OutputRange qd_, ud_, power_;
-    bool straight_ = false;  // the outputs of the program are x', as they stand, and its streamed inputs are x
+    bool straight_ = false;
     mutable EvalReport report_;
     mutable const MotionProgram* whole_report_ = nullptr;  // whose report is still to be put together
     std::optional<MotionProgram> written_;                 // see WrittenRate

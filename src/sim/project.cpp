@@ -10,10 +10,6 @@ namespace appell {
 namespace {
 
 constexpr double k_epsilon = std::numeric_limits<double>::epsilon();
-// residuals are scaled by the size of the terms in them: a few dozen roundings is all that is left to gain
-constexpr double k_round_off = 32 * k_epsilon;
-// where an iteration that no longer gains counts as converged; rows written promise 1e-12
-constexpr double k_good_enough = 2e-13;
 
 bool finite(std::span<const double> values) {
     return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
@@ -107,7 +103,7 @@ ProjectReport Projector::finish(std::span<const double> x, ProjectReport report,
     double largest = 0;
     for (std::size_t i = 0; i < count_; ++i) largest = std::max(largest, std::abs(x[offset_ + i]));
     for (std::size_t i = 0; i < count_; ++i) {
-        const double round_off = 8 * k_epsilon * (std::abs(x[offset_ + i]) + 1e-3 * largest);
+        const double round_off = k_moved * (std::abs(x[offset_ + i]) + k_moved_of_largest * largest);
         if (std::abs(x[offset_ + i] - original_[i]) > round_off) report.moved = true;
     }
     return report;

@@ -4,38 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/march.hpp"
+#include "sim/row_watch_limits.hpp"
+
 namespace appell {
 
-namespace {
-
-// a turn that is not worth a look, in radians: no singularity that matters turns a gradient by less
-constexpr double k_small_turn = 0.05, k_cosine_of_small_turn = 0.99875026039496624656;
-// stands for rows that come out with another orientation; no angle is that large
-constexpr double k_over = 4;
-// turns of neighbouring parts of a step differ by less than this on a smooth motion that is resolved
-constexpr double k_uneven = 3;
-// sizes that differ by less than this along a step have no zero between them
-constexpr double k_steady = 0.5;
-// a gradient that falls to this part of itself inside one step goes to zero, or so it seems
-constexpr double k_collapse = 1e-3;
-// A singularity that a step goes across is not missed by less than this part of the coordinates and speeds: next to it the errors
-// of a run grow beyond all tolerances, and decide to which side it goes.
-constexpr double k_near = 1e-5;
-constexpr double k_near_not_projected = 1e-3;
-constexpr double k_large_turn = 0.5;
-// The smallest pivot is as long as the way to where it vanishes, and doubles within that length; so does a gradient.
-constexpr double k_doubles = 0.5;
-// a smallest pivot, or a gradient against the longest it was, that is worth a look at the states around
-constexpr double k_nearly_lost = 1e-4;
-// of the largest speed: what a step that passes through rest may miss it by
-constexpr double k_rest = 1e-3;
-// of the longest step so far
-constexpr double k_short_step = 1e-4;
-// at the start, against states around: the multiplier has lost ten digits
-constexpr double k_no_gradient = 1e-10;
-constexpr int k_states_around = 16;
-
-}  // namespace
+using namespace row_watch;
 
 RowWatch::RowWatch(const Motion& motion, Projector& velocity)
     : velocity_(velocity), columns_(motion.speeds), states_(motion.states()) {
@@ -112,7 +86,7 @@ bool RowWatch::turned_over(const Sample& a, const Sample& b) {
     double changed = 0;
     for (std::size_t i = 0; i < a.directions.size(); ++i)
         changed += (b.directions[i] - a.directions[i]) * (b.directions[i] - a.directions[i]);
-    if (changed < 0.9) return false;
+    if (changed < k_same_orientation) return false;
     // rows along a chain have directions with few entries
     const auto reach = [&](const Sample& sample, std::vector<std::pair<std::size_t, std::size_t>>& out) {
         for (std::size_t i = 0; i < m; ++i) {
@@ -186,6 +160,27 @@ void RowWatch::accept(std::span<const double> x) {
     for (std::size_t c = 0; c < constraints(); ++c) longest_[c] = same ? std::max(longest_[c], before_.size[c]) : before_.size[c];
     std::copy_n(x.begin(), states_, x_before_.begin());
     grow(x);
+}
+
+bool RowWatch::lend(March& march) {
+    if (constraints() > 0 && (rank_ != first_row_.back() || !before_.known || before_.bordered ||
+                              velocity_.program().sparse() != nullptr))
+        return false;
+    march.row_begin = begin_;
+    march.rows = before_.rows.data();
+    march.directions = before_.directions.data();
+    march.sizes = before_.size.data();
+    march.longest = longest_.data();
+    march.coordinate_sizes = q_sizes_.data();
+    march.speed_size = u_size_;
+    march.longest_step = longest_step_;
+    return true;
+}
+
+void RowWatch::take_back(const March& march) {
+    u_size_ = march.speed_size;
+    longest_step_ = march.longest_step;
+    std::copy_n(march.x, states_, x_before_.begin());
 }
 
 void RowWatch::checkpoint(Checkpoint& c) {
@@ -347,7 +342,6 @@ RowFinding RowWatch::look_along(Integrator& integrator) {
 // A motion that is drawn to a singularity may hover about it: the stages of a step lie on both sides, what they add up to does
 // not. Straight on from the start of the step the gradient is the one of its end all the same, unless the step hides a jump.
 RowFinding RowWatch::look_ahead(Integrator& integrator) {
-    constexpr double k_beginning = 1e-4;  // of the step: what the state does there, continued
     const double t0 = integrator.t_previous(), t1 = integrator.t();
     if (!integrator.dense(t0, other_state_) || !integrator.dense(t0 + k_beginning * (t1 - t0), state_)) return {};
     for (std::size_t i = 0; i < states_; ++i) state_[i] = other_state_[i] + (state_[i] - other_state_[i]) / k_beginning;

@@ -50,6 +50,10 @@ public:
     [[nodiscard]] RowFinding near(double t, std::span<const double> x, Failed failed = Failed::step);
     // that state was accepted: the next step sets out from there
     void accept(std::span<const double> x);
+    // Its part of a march (march.hpp): what it remembers of accepted states, and where the march has come to. False where rows
+    // are not watched by directions of full rank.
+    [[nodiscard]] bool lend(March& march);
+    void take_back(const March& march);
     void checkpoint(Checkpoint& checkpoint);
 
 private:

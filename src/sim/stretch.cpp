@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "sim/make_integrator.hpp"
+#include "sim/march.hpp"
 #include "sim/motion_jacobian.hpp"
 #include "sim/reduction.hpp"
 
@@ -34,6 +35,10 @@ constexpr double k_crawl = 1e-5;
 constexpr double k_least_pace = 1e-9;
 // a partition whose share in the rows has come down to this is replaced while it still serves, if there is a better one
 constexpr double k_aging = 0.3;
+// The steps of a march; between marches somebody may ask the run to end. A march is not worth its way for fewer steps than these
+// up to the next row, and is not asked for again when most have led nowhere.
+constexpr std::size_t k_longest_march = 1000, k_marches_tried = 16;
+constexpr double k_shortest_march = 3;
 // changes of start values below this are round-off, not news
 constexpr double k_moved = 1e-12;
 
@@ -193,6 +198,7 @@ bool Stretch::set_out(std::vector<double>& x) {
     accepted_ = x;
     remember(t0, x);
     guards_.start(t0, x);
+    marches_ = can_march();
     return true;
 }
 
@@ -305,6 +311,10 @@ bool Stretch::loop() {
         if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
         if (journey_.before.steps + integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
         if (stalled()) return collapse(EndReason::step_too_small);
+        if (marches_ && march()) {
+            if (!row_at_step(integrator_.t())) return false;
+            continue;
+        }
         switch (integrator_.step()) {
             case StepStatus::ok: break;
             case StepStatus::step_too_small: return collapse(EndReason::step_too_small);
@@ -346,6 +356,45 @@ bool Stretch::loop() {
         }
         if (journey_.resumable.due && !integrator_.at_end() && journey_.resumable.due()) save();
     }
+    return true;
+}
+
+bool Stretch::can_march() const {
+    const Motion& m = motion_;
+    return m.neighbours != nullptr && m.neighbours->marches(m) && project_ && !options_.correct_once && !m.step_gains &&
+           m.quaternions.empty() && m.guards.empty() && m.followed.empty() && !journey_.resumable.due && !rows_.every_step() &&
+           !rate_.report().redundant && rate_.straight() && velocity_rank_ == m.velocity_rows &&
+           (m.position_rows == 0 || position_.evaluation().rank == m.position_rows);
+}
+
+bool Stretch::march() {
+    const IntegratorStatistics& s = integrator_.statistics();
+    March march;
+    if (!integrator_.lend(march) || !watch_.lend(march)) return marches_ = false;
+    march.t_row = rows_.done() ? options_.t1 : rows_.next();
+    if (std::abs(march.t_row - march.t) < k_shortest_march * std::abs(march.h)) return false;
+    march.motion = &motion_;
+    march.least_pivot = watch_pivots_ ? k_least_pivot : 0;
+    march.most_steps = std::min({k_longest_march, options_.max_steps - journey_.before.steps - s.steps,
+                                 stall_steps_ + k_stall_window - s.steps});
+    march.projections = summary_.projections;
+    march.smallest_pivot = summary_.smallest_pivot;
+    march.smallest_pivot_at = summary_.smallest_pivot_at;
+    motion_.neighbours->march(march);
+    integrator_.take_back(march);
+    ++marched_;
+    if (march.steps == 0) {
+        if (2 * ++gave_up_at_once_ > marched_ && marched_ > k_marches_tried) marches_ = false;
+        return false;
+    }
+    watch_.take_back(march);
+    longest_step_ = std::max(longest_step_, march.longest_taken);
+    summary_.projections = march.projections;
+    summary_.smallest_pivot = march.smallest_pivot;
+    summary_.smallest_pivot_at = march.smallest_pivot_at;
+    std::copy(integrator_.x().begin(), integrator_.x().end(), state_.begin());
+    std::copy(state_.begin(), state_.end(), accepted_.begin());
+    reach(march.t, state_);
     return true;
 }
 

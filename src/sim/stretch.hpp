@@ -92,6 +92,11 @@ private:
 
     bool loop();
 
+    // Ordinary steps, together with other runs (march.hpp); whether there was any. Only where a run is of the plain kind: the
+    // state is all of x, corrected down to round-off, and nothing else happens along its steps than rows of its table.
+    [[nodiscard]] bool can_march() const;
+    bool march();
+
     // What happens inside the last step, in order; false when the stretch ends there.
     bool pass_guards(double t);
 
@@ -163,6 +168,8 @@ private:
     EvalReport end_report_;  // of the rate at the last step's end; looking inside a step may evaluate others
     std::size_t rate_rank_ = 0, velocity_rank_ = 0;
     bool watch_pivots_ = false;
+    bool marches_ = false;
+    std::size_t marched_ = 0, gave_up_at_once_ = 0;  // marches, and those without a step
     std::size_t stall_steps_ = 0, stall_rejected_ = 0;
     double longest_step_ = 0;
     double asked_share_ = 1;  // of the dependent entries, when another partition was last asked for

@@ -167,7 +167,7 @@ TEST(Crew, StagesAreServedWhereSingleEvaluationsAreNotWorthIt) {
 }
 
 TEST(Crew, WithoutProgramsTheWorkIsDoneOnce) {
-    Crew crew({});
+    Crew crew(std::vector<const Program*>{});
     int calls = 0;
     crew.run(1000, [&] { ++calls; });
     EXPECT_EQ(calls, 1);

@@ -6,6 +6,9 @@
 
 namespace appell {
 
+struct March;
+struct Motion;
+
 // The stages of a step of an explicit Runge-Kutta method, for a program whose outputs are the rates of its streamed inputs. Stage
 // i + 1 is at t + nodes[i] * h, which is t_end where the node is 1, in the state x + (sum of rows[i][j] * h * rate of stage j);
 // after the last one there is the state that the step ends in.
@@ -50,6 +53,9 @@ public:
     // set `done`, or leave it to the caller to evaluate the program by itself
     virtual void evaluate(Request& request) = 0;
     virtual void evaluate(StageRequest& request) = 0;
+    // Whole steps (march.hpp), of a motion that is one of many; as many as are ordinary.
+    [[nodiscard]] virtual bool marches(const Motion&) const { return false; }
+    virtual void march(March&) {}
 };
 
 }  // namespace appell
