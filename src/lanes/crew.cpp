@@ -44,8 +44,7 @@ Crew::Crew(const std::vector<const Program*>& programs) {
             stations_.push_back(std::make_unique<Station>(*program));
 }
 
-Crew::Crew(const Motion& m)
-    : Crew({&m.rate, &m.velocity, &m.position, &m.observe, &m.start_velocity, &m.start_position}) {
+Crew::Crew(const Motion& m) : Crew({&m.rate, &m.velocity, &m.position, &m.observe, &m.start_velocity, &m.start_position}) {
     if (LaneMarch::possible(m)) march_ = std::make_unique<LaneMarch>(m);
 }
 
@@ -137,7 +136,8 @@ void Crew::wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*qu
     hand->fiber->pause();
 }
 
-// Seats that are empty are taken, then all go on until somebody leaves: to start the next run, or for a step that is not ordinary.
+// Seats that are empty are taken, then all go on until somebody leaves: to start the next run, or for a step that is not
+// ordinary.
 void Crew::serve_march() {
     while (!waiting_to_march_.empty() && !march_->full()) {
         Hand* const hand = waiting_to_march_.back();

@@ -90,11 +90,34 @@ void LaneMarch::use(const MarchMethod& method) {
     const std::size_t carried = p.carried, entries = row_begin_.empty() ? 0 : row_begin_.back(), constraints = p.constraints;
     std::vector<std::pair<double**, std::size_t>> parts;
     LaneMarchPlan::Numbers& n = p.one;
-    for (double** one :
-         {&n.t, &n.t_previous, &n.t_end, &n.direction, &n.h, &n.log_error, &n.rejected, &n.t_row, &n.rtol, &n.share, &n.max_step,
-          &n.least_pivot, &n.steps, &n.most_steps, &n.phase, &n.rejections, &n.evaluations, &n.at_the_bound, &n.below_it,
-          &n.stiff_steps, &n.stiff_from, &n.speed_size, &n.longest_step, &n.longest_taken, &n.projections, &n.smallest_pivot,
-          &n.smallest_pivot_at, &p.step})
+    for (double** one : {&n.t,
+                         &n.t_previous,
+                         &n.t_end,
+                         &n.direction,
+                         &n.h,
+                         &n.log_error,
+                         &n.rejected,
+                         &n.t_row,
+                         &n.rtol,
+                         &n.share,
+                         &n.max_step,
+                         &n.least_pivot,
+                         &n.steps,
+                         &n.most_steps,
+                         &n.phase,
+                         &n.rejections,
+                         &n.evaluations,
+                         &n.at_the_bound,
+                         &n.below_it,
+                         &n.stiff_steps,
+                         &n.stiff_from,
+                         &n.speed_size,
+                         &n.longest_step,
+                         &n.longest_taken,
+                         &n.projections,
+                         &n.smallest_pivot,
+                         &n.smallest_pivot_at,
+                         &p.step})
         parts.emplace_back(one, 1);
     for (double** all : {&p.x, &p.rate_at_x, &p.trial, &p.last_stage, &p.state, &p.inside, &p.end_rate, &p.change, &p.bend,
                          &p.twist, &p.fourth, &p.atol, &p.coordinate_sizes})
@@ -198,8 +221,7 @@ void LaneMarch::exchange(std::size_t lane, March& m, bool into_lane) {
     const std::vector<double>& parameters = m.motion->parameters;
     for (const LaneEvaluation* of : {&p.rate, &p.position, &p.velocity})
         if (of->inputs != nullptr)
-            for (std::size_t i = 0; i < parameters.size(); ++i)
-                of->inputs[k_lanes * (1 + p.states + i) + lane] = parameters[i];
+            for (std::size_t i = 0; i < parameters.size(); ++i) of->inputs[k_lanes * (1 + p.states + i) + lane] = parameters[i];
 }
 
 bool LaneMarch::at_its_end(std::size_t lane) const {

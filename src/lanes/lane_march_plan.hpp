@@ -29,8 +29,8 @@ struct LaneEvaluation {
 struct LaneMarchPlan {
     // sizes
     std::size_t coordinates = 0, states = 0, carried = 0;
-    std::size_t rows = 0, constraints = 0;      // of velocities
-    const std::size_t* row_begin = nullptr;     // by constraint, and the end: of its rows' entries
+    std::size_t rows = 0, constraints = 0;   // of velocities
+    const std::size_t* row_begin = nullptr;  // by constraint, and the end: of its rows' entries
     std::size_t position_rows = 0;
 
     // the method

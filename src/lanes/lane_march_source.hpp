@@ -18,9 +18,7 @@ struct PackWords {
     static inline Pack number(const Bits& bits) { return (Pack)bits; }
 };
 
-inline Pack magnitude(const Pack& x) {
-    return PackWords::number(PackWords::bits(x) & PackWords::all(~(std::uint64_t(1) << 63)));
-}
+inline Pack magnitude(const Pack& x) { return PackWords::number(PackWords::bits(x) & PackWords::all(~(std::uint64_t(1) << 63))); }
 // as std::max and std::min choose
 inline Pack larger(const Pack& a, const Pack& b) { return a < b ? b : a; }
 inline Pack smaller(const Pack& a, const Pack& b) { return b < a ? b : a; }
@@ -106,7 +104,9 @@ private:
         b = b < 0.0 ? -b : b;
         return a < b ? b : a;
     }
-    [[nodiscard]] Pack weight(std::size_t i) const { return in(p_.atol, i) + in(n_.rtol, 0) * largest(in(p_.x, i), in(p_.trial, i)); }
+    [[nodiscard]] Pack weight(std::size_t i) const {
+        return in(p_.atol, i) + in(n_.rtol, 0) * largest(in(p_.x, i), in(p_.trial, i));
+    }
 
     void judge_error() {
         const auto square = [&](std::size_t i) {
@@ -159,7 +159,8 @@ private:
 
     // ---- Projector::project, without halving
 
-    void correct(const LaneEvaluation& of, const LaneMarchPlan::Outputs& at, std::size_t rows, std::size_t begin, std::size_t end) {
+    void correct(const LaneEvaluation& of, const LaneMarchPlan::Outputs& at, std::size_t rows, std::size_t begin,
+                 std::size_t end) {
         if (begin == 0)
             for (std::size_t i = 0; i < p_.carried; ++i) in(p_.state, i) = in(p_.trial, i);
         if (rows == 0) return;
@@ -314,8 +315,7 @@ private:
         going_ &= ~(smaller(smaller(first, middle_speed), last) < k_steady * larger(larger(first, middle_speed), last));
 
         going_ &= ~(in(p_.after.sizes, p_.constraints) < k_nearly_lost);
-        for (std::size_t c = 0; c < p_.constraints; ++c)
-            going_ &= ~(in(p_.after.sizes, c) < k_nearly_lost * in(p_.longest, c));
+        for (std::size_t c = 0; c < p_.constraints; ++c) going_ &= ~(in(p_.after.sizes, c) < k_nearly_lost * in(p_.longest, c));
     }
 
     // ---- Stretch::loop

@@ -62,8 +62,8 @@ public:
     // likewise; those with another method than the first one are left to their callers
     void run(std::span<Neighbours::StageRequest* const> lanes);
 
-    // The numbers by slot, inputs first; the program at them, and the lanes whose numbers are good; its outputs, by place; a solve
-    // without a closed form, or null. They stay where they are.
+    // The numbers by slot, inputs first; the program at them, and the lanes whose numbers are good; its outputs, by place; a
+    // solve without a closed form, or null. They stay where they are.
     [[nodiscard]] double* slots() const { return slots_.data(); }
     [[nodiscard]] LaneMask evaluate();
     [[nodiscard]] const double* outputs() const { return whole() ? outputs_.data() : slots_.data(); }

@@ -39,8 +39,8 @@ struct March {
     double t_end = 0;
     double t_row = 0;  // no step leads beyond; one that ends there is the last
     double rtol = 0, share = 0, max_step = 0;
-    const double* atol = nullptr;                // by entry that steps are controlled by
-    double least_pivot = 0;                      // of the rows
+    const double* atol = nullptr;                 // by entry that steps are controlled by
+    double least_pivot = 0;                       // of the rows
     std::span<const std::size_t> row_begin = {};  // by constraint, and the end: of its rows' entries
     std::size_t most_steps = 0;
 
@@ -60,8 +60,8 @@ struct March {
     std::size_t projections = 0;
     double smallest_pivot = 1, smallest_pivot_at = 0;
 
-    std::size_t steps = 0;        // that were taken
-    double longest_taken = 0;     // of them
+    std::size_t steps = 0;     // that were taken
+    double longest_taken = 0;  // of them
 };
 
 }  // namespace appell

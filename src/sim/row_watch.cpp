@@ -163,8 +163,8 @@ void RowWatch::accept(std::span<const double> x) {
 }
 
 bool RowWatch::lend(March& march) {
-    if (constraints() > 0 && (rank_ != first_row_.back() || !before_.known || before_.bordered ||
-                              velocity_.program().sparse() != nullptr))
+    if (constraints() > 0 &&
+        (rank_ != first_row_.back() || !before_.known || before_.bordered || velocity_.program().sparse() != nullptr))
         return false;
     march.row_begin = begin_;
     march.rows = before_.rows.data();

@@ -3,7 +3,8 @@
 //
 // It is a rule of thumb, for which five digits are more than enough, and the first stage of the next step waits for it: logarithm
 // and power are polynomials (the best ones of their degree) behind what the exponents of numbers tell, without a branch, a table
-// or a way through the integer unit. Zero has a very small logarithm, and numbers that are not finite have one that means nothing.
+// or a way through the integer unit. Zero has a very small logarithm, and numbers that are not finite have one that means
+// nothing.
 //
 // NOTE: static, and nothing of the standard library is called: sources that are compiled for other registers have their own.
 #pragma once
@@ -34,7 +35,8 @@ static inline Number exp2_about(const Number& x) {
 }
 
 inline constexpr double k_step_safety = 0.9;
-inline constexpr double k_least_log_error = -9.210340371976182;  // of 1e-4: smaller errors are taken for this one by the next step
+inline constexpr double k_least_log_error =
+    -9.210340371976182;  // of 1e-4: smaller errors are taken for this one by the next step
 inline constexpr double k_half_ln2 = 0.5 * 0.6931471805599453, k_log2e = 1.4426950408889634;
 
 // how a rejected step is shortened, and an accepted one grows, before bounds

@@ -375,8 +375,8 @@ bool Stretch::march() {
     if (std::abs(march.t_row - march.t) < k_shortest_march * std::abs(march.h)) return false;
     march.motion = &motion_;
     march.least_pivot = watch_pivots_ ? k_least_pivot : 0;
-    march.most_steps = std::min({k_longest_march, options_.max_steps - journey_.before.steps - s.steps,
-                                 stall_steps_ + k_stall_window - s.steps});
+    march.most_steps = std::min(
+        {k_longest_march, options_.max_steps - journey_.before.steps - s.steps, stall_steps_ + k_stall_window - s.steps});
     march.projections = summary_.projections;
     march.smallest_pivot = summary_.smallest_pivot;
     march.smallest_pivot_at = summary_.smallest_pivot_at;
