@@ -69,6 +69,7 @@ std::string text_of(const std::string& model) {
     if (name == "cart") return bench::cart(n);
     if (name == "planar_bodies") return bench::bodies(n, false);
     if (name == "spatial_bodies") return bench::bodies(n, true);
+    if (name == "skating_bodies") return bench::bodies(n, true, true);
     if (name == "equal_speeds") return bench::points(n, false);
     if (name == "perpendicular") return bench::points(n, true);
     return read(model);
@@ -307,8 +308,8 @@ int members(const std::string& path, int count) {
     });
 }
 
-// Seconds of one member of an ensemble: as `appell sweep` runs it, in lanes and on so many threads at once, whose processor time
-// is divided by their number; without threads, one member after another.
+// Seconds of one member of an ensemble: as `appell sweep` runs it, in lanes and on so many threads at once, by the clock on the
+// wall; without threads, one member after another, in processor time.
 int ensemble(const std::string& path, std::size_t count, std::size_t threads) {
     SweepPlan plan;
     plan.random = {{"m", SweepDraw::Law::uniform, 0.9, 1.1}, {"u1", SweepDraw::Law::uniform, 0.5, 1.5}};
@@ -332,15 +333,16 @@ int ensemble(const std::string& path, std::size_t count, std::size_t threads) {
                 numbers[i] = made->run(prepared, {}, neighbours).numbers;
             }
         };
-        const double start = processor_time();
+        const auto now = [&] { return threads == 0 ? processor_time() : bench::wall_time(); };
+        const double start = now();
         if (threads == 0) {
             members(nullptr);
         } else {
             std::vector<std::jthread> pool;
             for (std::size_t i = 0; i < threads; ++i) pool.emplace_back([&] { made->in_lanes(count / threads, members); });
         }
-        return Measurement{(processor_time() - start) / static_cast<double>(count * std::max<std::size_t>(threads, 1)),
-                           numbers.back()};
+        // of a member that ensembles of other sizes have as well
+        return Measurement{(now() - start) / static_cast<double>(count), numbers[std::min<std::size_t>(count, 2000) - 1]};
     });
 }
 

@@ -3,7 +3,7 @@
 A row's `ours` is a command of bench_appell_worker, its `peer` a command of one of the programs in bench/peers. The ratio is ours
 over the peer's, or the other way round where we are to be so many times faster; `at_most` or `at_least` is what is asked of it.
 `check` says how well the values of both sides must agree, relative to their size; they agree from the end, where u' stands.
-`repeats` below the usual number is for peers that take minutes.
+`repeats` below the usual number is for peers that take minutes; `cores` is on how many our side runs.
 """
 
 PEERS = {
@@ -17,9 +17,10 @@ PEERS = {
 }
 
 
-def row(group, what, ours, against, peer, at_most=None, at_least=None, check=None, repeats=None, slow=False, expected=None):
+def row(group, what, ours, against, peer, at_most=None, at_least=None, check=None, repeats=None, slow=False, expected=None,
+        cores=1):
     return {"group": group, "what": what, "ours": ours, "against": against, "peer": peer, "at_most": at_most,
-            "at_least": at_least, "check": check, "repeats": repeats, "slow": slow, "expected": expected}
+            "at_least": at_least, "check": check, "repeats": repeats, "slow": slow, "expected": expected, "cores": cores}
 
 
 def comparisons():
@@ -72,8 +73,8 @@ def comparisons():
         ["roll", "1e-8", "10"], at_least=20)
 
     model = "gallery/appell_hamel_linear.appell"
-    add("runs", "a member of 100,000 of the Appell-Hamel mechanism, two threads in lanes", ["ensemble", model, "100000", "2"],
-        "members one by one", ["ensemble", model, "2000"], at_least=5, repeats=1, slow=True)
+    add("runs", "a member of 100,000 of the Appell-Hamel mechanism, two cores in lanes", ["ensemble", model, "100000", "2"],
+        "members one by one", ["ensemble", model, "2000"], at_least=5, check=1e-16, repeats=5, slow=True, cores=2)
 
     for n in (10, 100, 1000, 10_000, 100_000):
         for model in ("equal_speeds", "perpendicular"):
@@ -99,6 +100,7 @@ GROWTH = [
     ("derivation", "perpendicular points", ["derive", "perpendicular:{n}"], (10, 30, 100, 300, 1000, 3000)),
     ("evaluation", "pendulum on a cart, links", ["evaluate", "cart:{n}"], (2, 4, 8, 16, 32, 64)),
     ("evaluation", "planar chain, bodies", ["evaluate", "planar_bodies:{n}"], (2, 4, 8, 16, 32, 64)),
+    ("evaluation", "chain in space with a skate at its end, bodies", ["evaluate", "skating_bodies:{n}"], (2, 4, 8, 16, 32, 64, 128)),
     ("evaluation", "perpendicular points", ["evaluate", "perpendicular:{n}"], (10, 30, 100, 300, 1000)),
     ("step", "pendulum on a cart, links", ["step", "cart:{n}", "multipliers", "1e-8", "0.1"], (2, 4, 8, 16, 32)),
     ("step", "perpendicular points", ["step", "perpendicular:{n}", "multipliers", "1e-8", "0.1"], (10, 30, 100, 300)),

@@ -57,8 +57,8 @@ inline std::string cart(int n) {
     return out + "gravity -g*N.y\nrun for 1 s\n";
 }
 
-// rigid bodies on hinges, by relative angles; spatial: every other axis is turned
-inline std::string bodies(int n, bool spatial) {
+// rigid bodies on hinges, by relative angles; spatial: every other axis is turned; skating: the end moves along the last body only
+inline std::string bodies(int n, bool spatial, bool skating = false) {
     std::string out = "system bodies\nparam g = 9.81\n", frame = "N", joint = "O";
     for (int i = 1; i <= n; ++i) out += fmt::format("coord q{} = {}\n", i, i == 1 ? 0.3 : 0.1);
     for (int i = 1; i <= n; ++i) out += fmt::format("start q{}' = 0.2\n", i);
@@ -70,6 +70,7 @@ inline std::string bodies(int n, bool spatial) {
         out += fmt::format("point J{0} at {1} - 1*B{0}.z\n", i, joint);
         joint = fmt::format("J{}", i);
     }
+    if (skating) out += fmt::format("constraint skate: dot(vel(J{0}), B{0}.x) = 0\n", n);
     return out + "gravity -g*N.z\nrun for 1 s\n";
 }
 

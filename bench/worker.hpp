@@ -23,6 +23,12 @@ inline double processor_time() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+inline double wall_time() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 // what the optimizer must not see through
 inline void keep(const void* p) { asm volatile("" : : "g"(p) : "memory"); }
 

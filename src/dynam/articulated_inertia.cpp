@@ -19,6 +19,8 @@ namespace {
 void add_to(Graph& g, NodeId& sum, NodeId term) { sum = sum.valid() ? g.add(sum, term) : term; }
 void take_from(Graph& g, NodeId& sum, NodeId term) { sum = sum.valid() ? g.sub(sum, term) : g.neg(term); }
 
+}  // namespace
+
 // The variables of a tree and their combinations; then the elimination.
 class TreeElimination {
 public:
@@ -44,35 +46,45 @@ public:
         return eliminate();
     }
 
-    // what is left of the inertia along each speed, by speed
-    [[nodiscard]] const std::vector<NodeId>& pivots() const { return pivots_; }
+    [[nodiscard]] ArticulatedTree tree() && {
+        ArticulatedTree out;
+        out.graph_ = &g_;
+        out.speeds_ = speeds_;
+        out.variables_ = rows_.size();
+        out.steps_ = std::move(steps_);
+        out.inertias_ = std::move(pivots_);
+        out.forces_.assign(force_.begin(), force_.begin() + static_cast<std::ptrdiff_t>(speeds_));
+        for (NodeId& force : out.forces_)
+            if (!force.valid()) force = zero_;
+        return out;
+    }
 
-    // from the root to the leaves
-    [[nodiscard]] std::vector<NodeId> rates() const {
-        std::vector<NodeId> values(rows_.size()), terms;
-        for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-            terms.clear();
-            for (const Share& share : step->shares) terms.push_back(g_.mul(share.factor, values[share.of]));
-            const NodeId sum = g_.sum(terms);
-            values[step->variable] = step->rate.valid() ? g_.sub(step->rate, sum) : sum;
-        }
-        values.resize(speeds_);
-        return values;
+    // some mass, or some inertia, has more speeds in its velocity than this
+    [[nodiscard]] bool moves_by_more_than(std::size_t most) {
+        split_speeds();
+        define_frames();
+        define_points();
+        std::vector<std::set<Variable>> speeds(vectors_.size());
+        for (VectorIndex v = 0; v < vectors_.size(); ++v)
+            for (const std::vector<Share>& shares : vectors_[v].components)
+                for (const Share& share : shares) {
+                    if (speeds[v].size() > most) break;
+                    if (share.of < speeds_)
+                        speeds[v].insert(share.of);
+                    else
+                        speeds[v].insert(speeds[(share.of - speeds_) / 3].begin(), speeds[(share.of - speeds_) / 3].end());
+                }
+        const auto many = [&](VectorIndex v) { return speeds[v].size() > most; };
+        for (std::size_t i = 0; i < sums_.masses().size(); ++i)
+            if (sums_.masses()[i].valid() && many(velocities_[i])) return true;
+        return std::any_of(sums_.rotations().begin(), sums_.rotations().end(),
+                           [&](const InertiaSums::Rotation& rotation) { return many(omegas_[rotation.body.index()]); });
     }
 
 private:
-    // a speed's rate, by its index; or behind these a component of a velocity
-    using Variable = std::uint32_t;
-    struct Share {
-        Variable of;
-        NodeId factor;
-    };
-    // a component: the sum of its shares; or a speed's rate: what it were with the rest at zero, less its shares
-    struct Step {
-        Variable variable;
-        std::vector<Share> shares;
-        NodeId rate;
-    };
+    using Variable = ArticulatedTree::Variable;
+    using Share = ArticulatedTree::Share;
+    using Step = ArticulatedTree::Step;
     using VectorIndex = std::uint32_t;
 
     // components by their shares; one without any is zero
@@ -335,7 +347,7 @@ private:
         }
         for (const Share& share : shares)
             if (force_[y].valid()) add_to(g_, force_[share.of], g_.mul(share.factor, force_[y]));
-        steps_.push_back({y, shares, {}});
+        steps_.push_back({y, shares});
     }
 
     bool minimise(Variable u) {
@@ -362,7 +374,7 @@ private:
         for (const Share& share : shares)
             if (force != zero_) take_from(g_, force_[share.of], g_.mul(share.factor, force));
         pivots_[u] = D;
-        steps_.push_back({u, std::move(shares), g_.mul(force, inverse)});
+        steps_.push_back({u, std::move(shares)});
         return true;
     }
 
@@ -387,30 +399,119 @@ private:
     std::vector<Step> steps_;        // from the leaves to the root
 };
 
+namespace {
+
 // of the largest pivot: squares of round-off, whatever the units
 constexpr double k_no_inertia = 1e-24;
 
 }  // namespace
 
-std::optional<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics, std::span<const double> values) {
-    Graph& g = dynamics.graph();
+std::optional<ArticulatedTree> ArticulatedTree::of(const ConstrainedDynamics& dynamics, std::span<const double> values) {
     if (dynamics.model->speeds.empty()) return std::nullopt;
-    TreeElimination tree(dynamics);
-    if (!tree.run()) return std::nullopt;
-    const std::vector<double> pivots = evaluate<double>(g, tree.pivots(), values);
-    const double largest = *std::max_element(pivots.begin(), pivots.end());
-    if (!std::all_of(pivots.begin(), pivots.end(), [&](double pivot) { return pivot > k_no_inertia * largest; }))
+    TreeElimination elimination(dynamics);
+    if (!elimination.run()) return std::nullopt;
+    ArticulatedTree out = std::move(elimination).tree();
+    const std::vector<double> inertias = evaluate<double>(dynamics.graph(), out.inertias_, values);
+    const double largest = *std::max_element(inertias.begin(), inertias.end());
+    if (!std::all_of(inertias.begin(), inertias.end(), [&](double inertia) { return inertia > k_no_inertia * largest; }))
         return std::nullopt;
-    // the matrix (1) with as many right sides as there are speeds
+    return out;
+}
+
+// NOTE: a joint has at most six speeds, so that frames and points which follow from few others need no closer look
+bool ArticulatedTree::is_deep(const ConstrainedDynamics& dynamics, std::size_t speeds) {
+    const Model& m = *dynamics.model;
+    const Kinematics& kin = *dynamics.kinematics;
+    std::vector<std::size_t> frames(m.frames.size(), 0), points(m.points.size(), 0);
+    std::size_t deepest = 0;
+    for (std::size_t i = 0; i < m.frames.size(); ++i) {
+        if (m.frames[i].parent.valid()) frames[i] = frames[m.frames[i].parent.index()] + 1;
+        deepest = std::max(deepest, frames[i]);
+    }
+    for (std::size_t i = 0; i < m.points.size(); ++i) {
+        if (const PointId base = kin.base(PointId(i)); base.valid()) points[i] = points[base.index()] + 1;
+        deepest = std::max(deepest, points[i]);
+    }
+    return 6 * deepest > speeds && TreeElimination(dynamics).moves_by_more_than(speeds);
+}
+
+std::vector<NodeId> ArticulatedTree::down(std::vector<NodeId> values) const {
+    Graph& g = *graph_;
+    values.resize(variables_);
+    for (const Step& step : steps_) {
+        const NodeId value = values[step.variable];
+        if (!value.valid()) continue;
+        for (const Share& share : step.shares) {
+            const NodeId term = g.mul(share.factor, value);
+            if (step.variable < speeds_)
+                take_from(g, values[share.of], term);
+            else
+                add_to(g, values[share.of], term);
+        }
+    }
+    values.resize(speeds_);
+    return values;
+}
+
+std::vector<NodeId> ArticulatedTree::up(const std::vector<NodeId>& by_speed) const {
+    Graph& g = *graph_;
+    std::vector<NodeId> values(variables_), terms;
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+        terms.clear();
+        for (const Share& share : step->shares) terms.push_back(g.mul(share.factor, values[share.of]));
+        const NodeId sum = g.sum(terms);
+        values[step->variable] = step->variable < speeds_ ? g.sub(by_speed[step->variable], sum) : sum;
+    }
+    values.resize(speeds_);
+    return values;
+}
+
+std::vector<NodeId> ArticulatedTree::transform(ConstrainedSolve& solve, std::vector<SymbolId> z) const {
+    Graph& g = *graph_;
+    solve.M = {speeds_, speeds_, {}};
+    for (std::uint32_t i = 0; i < speeds_; ++i) solve.M.entries.push_back({i, i, inertias_[i]});
+    std::vector<std::vector<NodeId>> rows(solve.A.rows, std::vector<NodeId>(speeds_));
+    for (const SparseEntry& e : solve.A.entries) rows[e.row][e.column] = e.value;
+    solve.A.entries.clear();
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+        rows[row] = down(std::move(rows[row]));
+        for (std::uint32_t i = 0; i < speeds_; ++i)
+            if (rows[row][i].valid() && !g.is_constant(rows[row][i], 0)) solve.A.entries.push_back({row, i, rows[row][i]});
+    }
+    solve.x = std::move(z);
+    std::vector<NodeId> unknowns;
+    for (const SymbolId unknown : solve.x) unknowns.push_back(g.symbol_node(unknown));
+    return up(unknowns);
+}
+
+std::vector<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics, const ArticulatedTree& tree) {
+    Graph& g = dynamics.graph();
+    const Model& m = *dynamics.model;
+    // the matrix (1) with as many right sides as there are speeds gives the rates their names
+    ConstrainedSolve names;
+    names.kind = SolveKind::linear;
+    names.A = {1, 1, {{0, 0, g.constant(1)}}};
+    for (const Speed& speed : m.speeds) names.x.push_back(speed.rate);
+    if (dynamics.rows.empty()) {
+        std::vector<NodeId> alone;
+        for (std::size_t i = 0; i < m.speeds.size(); ++i)
+            alone.push_back(g.mul(tree.forces()[i], g.div(g.constant(1), tree.inertias()[i])));
+        names.b = tree.up(alone);
+        // a small tree is one piece of native code, which looks whether the inertias are above zero
+        names.closed.x = names.b;
+        names.closed.mass_pivots = names.closed.mass_diagonal = tree.inertias();
+        return {std::move(names)};
+    }
     ConstrainedSolve solve;
-    solve.kind = SolveKind::linear;
-    solve.A = {1, 1, {{0, 0, g.constant(1)}}};
-    solve.b = tree.rates();
-    for (const Speed& speed : dynamics.model->speeds) solve.x.push_back(speed.rate);
-    // a small tree is one piece of native code, which looks whether the inertias are above zero
-    solve.closed.x = solve.b;
-    solve.closed.mass_pivots = solve.closed.mass_diagonal = tree.pivots();
-    return solve;
+    solve.A = dynamics.A;
+    solve.b = dynamics.b;
+    solve.f = tree.forces();
+    for (const ConstraintRow& row : dynamics.rows) solve.lambda.push_back(row.multiplier);
+    std::vector<SymbolId> z;
+    for (std::size_t i = 0; i < m.speeds.size(); ++i)
+        z.push_back(g.add_symbol("rate along " + m.speeds[i].name, SymbolKind::other));
+    names.b = tree.transform(solve, std::move(z));
+    return {std::move(solve), std::move(names)};
 }
 
 }  // namespace appell

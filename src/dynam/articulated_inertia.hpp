@@ -11,20 +11,67 @@
 // else that is left contains it: what remains is the articulated inertia at the joint (Featherstone, Rigid Body Dynamics
 // Algorithms, 2008, ch. 7). There a joint has its parent's motion and rates of its own. Here the coefficients may be anything, so
 // that speeds may be relative or absolute, joints may share them, and bodies need no joint between them at all.
+//
+// What it amounts to is M = L D L', with one pass over the tree for every product with L^-1 or L'^-1: D are the inertias left
+// along the rates. In z = L' u' a system with constraint rows is
+//
+//     D z - (A L'^-1)' lambda = L^-1 f,   (A L'^-1) z = b
+//
+// with a diagonal M and a pass for each row: the block that all constraint rows go into (tape/constrained_solve.hpp), which
+// eliminates lambda by the Schur complement, decides rank in the metric of M, and costs as much as there are bodies.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "dynam/constrained_dynamics.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
 
-// The solve that gives the speeds' rates of a system without constraint rows, laws and actuators. None where there is no
-// tree of small joints, and where some rate has no inertia at the state: then M tells which.
-// `values` are those of t, q, u, parameters and inputs, by symbol.
-[[nodiscard]] std::optional<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics,
-                                                                std::span<const double> values);
+class ArticulatedTree {
+public:
+    // None where there is no tree of small joints, and where some rate has no inertia at the state: then M tells which.
+    // `values` are those of t, q, u, parameters and inputs, by symbol.
+    [[nodiscard]] static std::optional<ArticulatedTree> of(const ConstrainedDynamics& dynamics, std::span<const double> values);
+    // Some body is moved by more speeds than this: M has as many columns that couple.
+    [[nodiscard]] static bool is_deep(const ConstrainedDynamics& dynamics, std::size_t speeds);
+
+    // by speed
+    [[nodiscard]] const std::vector<NodeId>& inertias() const { return inertias_; }  // D
+    [[nodiscard]] const std::vector<NodeId>& forces() const { return forces_; }      // L^-1 f
+    // L^-1 times numbers by speed, where an invalid node is nothing; from the leaves to the root
+    [[nodiscard]] std::vector<NodeId> down(std::vector<NodeId> by_speed) const;
+    // L'^-1 times numbers by speed; from the root to the leaves
+    [[nodiscard]] std::vector<NodeId> up(const std::vector<NodeId>& by_speed) const;
+
+    // M x - A' lambda = f,  A x = b  in the unknowns z = L' x, which take the names given; x. M of the solve is not looked at,
+    // and f must be L^-1 f already.
+    [[nodiscard]] std::vector<NodeId> transform(ConstrainedSolve& solve, std::vector<SymbolId> z) const;
+
+private:
+    friend class TreeElimination;
+    // a speed's rate, by its index; or behind these a component of a velocity
+    using Variable = std::uint32_t;
+    struct Share {
+        Variable of;
+        NodeId factor;
+    };
+    // a component: the sum of its shares; or a speed's rate: what it were with the rest at zero, less its shares
+    struct Step {
+        Variable variable;
+        std::vector<Share> shares;
+    };
+
+    Graph* graph_ = nullptr;
+    std::size_t speeds_ = 0, variables_ = 0;
+    std::vector<Step> steps_;  // from the leaves to the root
+    std::vector<NodeId> inertias_, forces_;
+};
+
+// The solves that give the speeds' rates, and the multipliers, of a system without laws and actuators.
+[[nodiscard]] std::vector<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynamics, const ArticulatedTree& tree);
 
 }  // namespace appell

@@ -56,6 +56,10 @@ std::optional<std::vector<double>> values_on_constraints(const Model& m, const M
     return values;
 }
 
+// Speeds of one chain of bodies under constraint rows up to which M is faster than the passes over the tree, by measurement
+// (decision 035).
+constexpr std::size_t k_longest_chain = 10;
+
 // rows that reach few speeds each are worked on there only, but have their place in full
 constexpr std::size_t k_sparse = 64;
 
@@ -293,6 +297,13 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     std::optional<ConstrainedDynamics> with_damping;
     if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
     const bool euclidean = options.drift == DriftControl::yoon;
+    // A tree by articulated inertias, where the elimination of M is too long to be written out. With constraint rows the solve is
+    // one of numbers, and M is as long as its longest chain: other systems may have many speeds and few in one place.
+    const bool tree_serves = sparse && !options.residual && d.C.empty() && d.actuators.empty() && d.added_force.empty();
+    std::optional<ArticulatedTree> tree;
+    if (tree_serves && (d.rows.empty() ? m.speeds.size() > k_most_closed_unknowns : ArticulatedTree::is_deep(d, k_longest_chain)))
+        tree = ArticulatedTree::of(d, start);
+    if (tree) lowering.use(*tree);
     motion.position = lowering.position(false, euclidean);
     motion.velocity = lowering.velocity(false, euclidean);
     if (too_many_entries(d, entries_of(motion.velocity, sparse), options.solve_entries, options, diagnostics)) return result;
@@ -321,14 +332,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     }
     const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
     const std::vector<double>& at = at_start ? *at_start : start;
-    // u' of a tree by articulated inertias, where the elimination of M is too long to be written out
-    const bool rates_alone = sparse && d.rows.empty() && !options.residual;
-    const bool long_anyway = m.speeds.size() > k_most_closed_unknowns;
     Formulated equations;
-    const auto articulate = [&] {
-        if (std::optional<ConstrainedSolve> rates = articulated_rates(d, at)) equations.solves = {std::move(*rates)};
-    };
-    if (rates_alone && long_anyway) articulate();
+    if (tree) equations.solves = articulated_rates(of_run, *tree);
     if (equations.solves.empty()) {
         equations = formulate(of_run, options.formulation, at);
         if (!equations.not_applicable.empty()) {
@@ -340,7 +345,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         }
         if (options.for_run)
             for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
-        if (rates_alone && !long_anyway && equations.solves.back().closed.empty()) articulate();
+        if (tree_serves && d.rows.empty() && equations.solves.back().closed.empty()) tree = ArticulatedTree::of(d, at);
+        if (tree) equations.solves = articulated_rates(of_run, *tree);
     }
     motion.rate = lowering.rate(equations.solves, powers, acting.solves());
     if (too_many_entries(d, entries_of(motion.rate, sparse), options.solve_entries, options, diagnostics)) return result;

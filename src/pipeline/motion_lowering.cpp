@@ -115,20 +115,20 @@ Program MotionLowering::observe(const std::vector<ConstrainedSolve>& equations, 
 }
 
 Program MotionLowering::position(bool hold_fixed, bool euclidean) {
-    Correction c = correction(Level::position, "ds");
+    Correction c = correction(Level::position, "ds", euclidean);
     if (c.residual.empty()) return {};
     if (euclidean) c.solve.M = squares_of(d_.kinematics->K());
     if (hold_fixed)
         for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
             if (m_.coordinates[i].fixed) hold_coordinate(c.solve, i);
+    const std::vector<NodeId> ds = moves(c, euclidean);
     std::vector<NodeId> dq(m_.coordinates.size(), g_.constant(0));
-    for (const SparseEntry& e : d_.kinematics->K().entries)
-        dq[e.row] = g_.add(dq[e.row], g_.mul(e.value, g_.symbol_node(c.solve.x[e.column])));
+    for (const SparseEntry& e : d_.kinematics->K().entries) dq[e.row] = g_.add(dq[e.row], g_.mul(e.value, ds[e.column]));
     return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"dq", dq}}});
 }
 
 Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
-    Correction c = correction(Level::velocity, "du");
+    Correction c = correction(Level::velocity, "du", euclidean);
     if (c.residual.empty()) return {};
     if (euclidean) c.solve.M = unit_matrix(m_.speeds.size());
     if (hold_fixed) {
@@ -138,8 +138,7 @@ Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
         for (std::size_t i = 0; i < m_.speeds.size(); ++i)
             if (m_.speeds[i].fixed) hold(c.solve, {{static_cast<std::uint32_t>(i), g_.constant(1)}});
     }
-    std::vector<NodeId> du;
-    for (const SymbolId x : c.solve.x) du.push_back(g_.symbol_node(x));
+    const std::vector<NodeId> du = moves(c, euclidean);
     return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
 }
 
@@ -545,7 +544,14 @@ NodeId MotionLowering::scaled(std::size_t row, Level level) {
     return g_.div(phi, g_.make(Op::Max, natural, g_.constant(1e-280)));
 }
 
-Correction MotionLowering::correction(Level level, const std::string& unknown) {
+std::vector<NodeId> MotionLowering::moves(Correction& c, bool euclidean) const {
+    if (tree_ != nullptr && !euclidean) return tree_->transform(c.solve, c.solve.x);
+    std::vector<NodeId> out;
+    for (const SymbolId x : c.solve.x) out.push_back(g_.symbol_node(x));
+    return out;
+}
+
+Correction MotionLowering::correction(Level level, const std::string& unknown, bool euclidean) {
     Correction c;
     c.solve.f.assign(m_.speeds.size(), g_.constant(0));
     c.solve.A = {0, m_.speeds.size(), {}};
@@ -563,7 +569,7 @@ Correction MotionLowering::correction(Level level, const std::string& unknown) {
         c.scaled.push_back(scaled(row, level));
     }
     c.solve.A.rows = c.residual.size();
-    if (c.residual.empty()) return c;  // and no M is assembled
+    if (c.residual.empty() || euclidean || tree_ != nullptr) return c;  // and no M is assembled
     c.solve.M = d_.M();
     keep_unbound(c.solve);
     return c;

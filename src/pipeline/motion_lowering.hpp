@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynam/articulated_inertia.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/substitute.hpp"
@@ -43,6 +44,9 @@ public:
     // `solves`: what the observed quantities need beside the equations
     [[nodiscard]] Program observe(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> row,
                                   std::span<const ConstrainedSolve> solves) const;
+
+    // corrections by the passes over a tree, in place of M
+    void use(const ArticulatedTree& tree) { tree_ = &tree; }
 
     // further parameters of the run
     void add_inputs(std::span<const SymbolId> more) { inputs_.insert(inputs_.end(), more.begin(), more.end()); }
@@ -143,7 +147,9 @@ private:
     // a row's residual over |A_s| |u|, or over |A_s| times the model's length; the floor only keeps 0/0 away
     NodeId scaled(std::size_t row, Level level);
 
-    Correction correction(Level level, const std::string& unknown);
+    Correction correction(Level level, const std::string& unknown, bool euclidean);
+    // the moves, by speed; of a correction with all its rows
+    [[nodiscard]] std::vector<NodeId> moves(Correction& correction, bool euclidean) const;
 
     [[nodiscard]] SparseMatrix unit_matrix(std::size_t size) const;
 
@@ -174,6 +180,7 @@ private:
     std::vector<SymbolId> inputs_;
     SymbolId length_;
     NodeId speed_;  // |u|
+    const ArticulatedTree* tree_ = nullptr;
 };
 
 }  // namespace appell

@@ -27,6 +27,7 @@ struct Tree {
     const char* name;
     const char* body;      // of index i
     std::size_t per_body;  // instructions, as they were when this was written and a little more
+    const char* rows = "";
 };
 
 void PrintTo(const Tree& tree, std::ostream* out) { *out << tree.name; }
@@ -43,6 +44,15 @@ const Tree k_trees[] = {
      "  body B[i] frame B[i] mass m[i] center C[i] inertia (0.09, 0.09, 0.02)\n",
      470},
     {"particles", "  frame B[i] from N rotate q[i] about y\n  particle J[i] mass m[i] at J[i-1] - B[i].z\n", 85},
+    {"loop",
+     "  frame B[i] from B[i-1] rotate q[i] about y\n  point C[i] at J[i-1] - 0.5*B[i].z\n  point J[i] at J[i-1] - B[i].z\n"
+     "  body B[i] frame B[i] mass m[i] center C[i] inertia (0.09, 0.09, 0.02)\n",
+     220, "constraint x: dot(pos(J[n]), N.x) = 1\nconstraint z: dot(pos(J[n]), N.z) = 1\n"},
+    {"skate",
+     "  frame A[i] from B[i-1] rotate 0.4 about z\n  frame B[i] from A[i] rotate q[i] about y\n"
+     "  point C[i] at J[i-1] - 0.5*B[i].z\n  point J[i] at J[i-1] - B[i].z\n"
+     "  body B[i] frame B[i] mass m[i] center C[i] inertia (0.09, 0.09, 0.02)\n",
+     545, "constraint s: dot(vel(J[n]), B[n].x) = 0\n"},
 };
 
 class Trees : public testing::TestWithParam<Tree> {};
@@ -52,8 +62,8 @@ TEST_P(Trees, CostTheSameForEachBody) {
         return counts(
             fmt::format("system trees\nsize n = {}\nparam g = 9.81\nframe B[0] from N rotate 0 about y\npoint J[0] at O\n"
                         "for i in 1..n\n  param m[i] = 1\n  coord q[i] = 0.1\n  start q[i]' = 0.2\nend\n"
-                        "for i in 1..n\n{}end\ngravity -g*N.z\nrun for 1 s\n",
-                        n, GetParam().body));
+                        "for i in 1..n\n{}end\n{}gravity -g*N.z\nrun for 1 s\n",
+                        n, GetParam().body, GetParam().rows));
     };
     const Counts some = of(32), more = of(64), most = of(128);
     EXPECT_EQ(most.instructions - more.instructions, 2 * (more.instructions - some.instructions));
