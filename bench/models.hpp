@@ -57,7 +57,8 @@ inline std::string cart(int n) {
     return out + "gravity -g*N.y\nrun for 1 s\n";
 }
 
-// rigid bodies on hinges, by relative angles; spatial: every other axis is turned; skating: the end moves along the last body only
+// rigid bodies on hinges, by relative angles; spatial: every other axis is turned; skating: the end moves along the last body
+// only
 inline std::string bodies(int n, bool spatial, bool skating = false) {
     std::string out = "system bodies\nparam g = 9.81\n", frame = "N", joint = "O";
     for (int i = 1; i <= n; ++i) out += fmt::format("coord q{} = {}\n", i, i == 1 ? 0.3 : 0.1);

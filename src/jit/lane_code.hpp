@@ -22,7 +22,11 @@ struct LaneCode {
     std::shared_ptr<const void> memory;
 };
 
-// With AVX-512 where `eight`, with AVX otherwise; the processor must have it. Null where there is no native code.
-[[nodiscard]] std::shared_ptr<const LaneCode> make_lane_code(const Program& program, bool eight);
+// Both of eight angles.
+using LaneSines = void (*)(double* sines, double* cosines, const double* angles);
+
+// With AVX-512 where `eight`, with AVX otherwise; the processor must have it. Null where there is no native code. `sines` where
+// there are better ones than the C library's, one lane after the other.
+[[nodiscard]] std::shared_ptr<const LaneCode> make_lane_code(const Program& program, bool eight, LaneSines sines = nullptr);
 
 }  // namespace appell

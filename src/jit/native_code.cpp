@@ -128,8 +128,8 @@ private:
 
 class SegmentCompiler {
 public:
-    SegmentCompiler(X86Assembler& out, const SegmentSchedule& schedule)
-        : out_(out), s_(schedule), next_use_(schedule.first_use.begin(), schedule.first_use.end() - 1) {
+    SegmentCompiler(X86Assembler& out, const SegmentSchedule& schedule, LaneSines lane_sines = nullptr)
+        : out_(out), s_(schedule), lane_sines_(lane_sines), next_use_(schedule.first_use.begin(), schedule.first_use.end() - 1) {
         register_of_.assign(s_.values.size(), k_none);
         spilled_.assign(s_.values.size(), k_no_place);
         holds_.fill(k_nothing);
@@ -553,8 +553,9 @@ private:
             out_.point_at(memory_of(other), sine ? 1 : 0);
             if (!sine) out_.point_at(result, 1);
             out_.point_at(memory_of(value.operands[0]), 2);
-            out_.call(eight ? reinterpret_cast<const void*>(sines_with_cosines<8>)
-                            : reinterpret_cast<const void*>(sines_with_cosines<4>));
+            out_.call(!eight        ? reinterpret_cast<const void*>(sines_with_cosines<4>)
+                      : lane_sines_ ? reinterpret_cast<const void*>(lane_sines_)
+                                    : reinterpret_cast<const void*>(sines_with_cosines<8>));
         } else {
             for (std::uint8_t k = 0; k < 3; ++k)
                 out_.point_at(memory_of(value.operands[k < value.arity ? k : 0]), std::size_t(1) + k);
@@ -600,6 +601,7 @@ private:
 
     X86Assembler& out_;
     const SegmentSchedule& s_;
+    LaneSines lane_sines_;
     std::vector<std::uint32_t> next_use_;  // by value, into uses
     std::vector<int> register_of_;
     std::vector<std::uint32_t> spilled_;  // by value: where in the scratch memory, k_in_slot, or nowhere
@@ -610,7 +612,8 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& program, [[maybe_unused]] bool eight) {
+std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& program, [[maybe_unused]] bool eight,
+                                               [[maybe_unused]] LaneSines sines) {
 #if defined(__x86_64__) && defined(__unix__)
     if (program.slots > k_most_doubles / 8) return nullptr;
     X86Assembler out(eight ? X86Assembler::Lanes::eight : X86Assembler::Lanes::four);
@@ -622,13 +625,13 @@ std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& p
     if (schedule_program(program, schedule)) {
         entries.push_back(out.size());
         code->whole = true;
-        code->scratch = SegmentCompiler(out, schedule).run_unguarded(program);
+        code->scratch = SegmentCompiler(out, schedule, sines).run_unguarded(program);
     } else {
         for (const Segment& segment : program.segments) {
             if (!schedule_segment(program, segment, schedule)) return nullptr;
             out.align(64);
             entries.push_back(out.size());
-            code->scratch = std::max(code->scratch, SegmentCompiler(out, schedule).run());
+            code->scratch = std::max(code->scratch, SegmentCompiler(out, schedule, sines).run());
         }
     }
     if (code->scratch > k_most_doubles / 8 || out.size() > std::numeric_limits<std::int32_t>::max()) return nullptr;

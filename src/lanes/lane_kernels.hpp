@@ -65,6 +65,8 @@ struct LaneKernels {
                  std::size_t count, std::size_t size);
     // one turn of a march, of the lanes given: those that stay
     LaneMask (*turn)(const LaneMarchPlan& plan, LaneMask among);
+    // of the angles of all lanes, or null: one after the other
+    void (*sines_with_cosines)(double* sines, double* cosines, const double* angles);
 };
 
 using LaneFunction = double (*)(double, double, double);

@@ -3,6 +3,6 @@
 
 namespace appell {
 
-const LaneKernels k_lane_kernels_avx2{4, execute, solve, guards, finite, move, turn};
+const LaneKernels k_lane_kernels_avx2{4, execute, solve, guards, finite, move, turn, nullptr};
 
 }  // namespace appell

@@ -3,6 +3,6 @@
 
 namespace appell {
 
-const LaneKernels k_lane_kernels_baseline{2, execute, solve, guards, finite, move, turn};
+const LaneKernels k_lane_kernels_baseline{2, execute, solve, guards, finite, move, turn, nullptr};
 
 }  // namespace appell

@@ -138,7 +138,7 @@ bool LaneWorkspace::possible(const Program& program) {
 
 LaneWorkspace::LaneWorkspace(const Program& program, const LaneKernels& kernels, bool native)
     : program_(program), kernels_(kernels), slots_(program.slots), output_places_(program.output_slots) {
-    if (native && kernels.in_register >= 4) code_ = make_lane_code(program, kernels.in_register == 8);
+    if (native && kernels.in_register >= 4) code_ = make_lane_code(program, kernels.in_register == 8, kernels.sines_with_cosines);
     if (code_) scratch_ = LaneNumbers(code_->scratch);
     if (whole()) {
         outputs_ = LaneNumbers(output_places_.size());

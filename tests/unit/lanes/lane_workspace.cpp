@@ -3,6 +3,10 @@
 #include "lanes/lane_workspace.hpp"
 
 #include <gtest/gtest.h>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <random>
 
 #include <array>
 #include <bit>
@@ -264,6 +268,48 @@ TEST(LaneWorkspace, OpaqueFunctionsAndLargeSolvesAreNotForLanes) {
     };
     EXPECT_TRUE(LaneWorkspace::possible(with_solve(15)));
     EXPECT_FALSE(LaneWorkspace::possible(with_solve(16)));
+}
+
+// the last bits of the C library, wherever the angles are
+TEST(LaneKernels, SinesOfEightAnglesAreThoseOfEach) {
+    for (const LaneKernels* const kernels : all_lane_kernels()) {
+        if (kernels->sines_with_cosines == nullptr) continue;
+        std::mt19937_64 random(7);
+        LaneNumbers angle(1), sine(1), cosine(1);
+        const auto compare = [&](const auto& next) {
+            for (std::size_t k = 0; k < k_lanes; ++k) angle.data()[k] = next();
+            kernels->sines_with_cosines(sine.data(), cosine.data(), angle.data());
+            std::size_t different = 0;
+            for (std::size_t k = 0; k < k_lanes; ++k) {
+                const double x = angle.data()[k], s = std::sin(x), c = std::cos(x);
+                const auto same = [](double a, double b) {
+                    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+                };
+                different += same(sine.data()[k], s) && same(cosine.data()[k], c) ? 0 : 1;
+            }
+            return different;
+        };
+        const auto within = [&](double reach) {
+            std::uniform_real_distribution<double> uniform(-reach, reach);
+            std::size_t different = 0;
+            for (int i = 0; i < 60'000; ++i) different += compare([&] { return uniform(random); });
+            return different;
+        };
+        for (const double reach : {1e-6, 0.1, 1.0, 10.0, 1e3, 1e5, 1e7, 1e300}) EXPECT_EQ(within(reach), 0u) << reach;
+        // at the joints of the pieces, and next to the zeros of both
+        std::size_t different = 0;
+        for (int i = -4000; i < 4000; ++i) {
+            int ulps = -4;
+            different += compare([&] {
+                const double at = i * (std::numbers::pi / 128);
+                return at + ulps++ * 0x1p-52 * std::abs(at);
+            });
+        }
+        EXPECT_EQ(different, 0u);
+        const double odd[] = {0.0, -0.0, 1e-310, -1e-300, INFINITY, -INFINITY, NAN, 0x1p-26};
+        std::size_t next = 0;
+        EXPECT_EQ(compare([&] { return odd[next++]; }), 0u);
+    }
 }
 
 }  // namespace
