@@ -297,7 +297,17 @@ int check_command(const std::string& file, const SharedOptions& shared) {
 int derive_command(const std::string& file, PrintRequest request, const SharedOptions& shared) {
     Loaded loaded = load(file, shared);
     if (shared.json) request.format = "json";
-    const std::optional<std::string> printed = print_equations(loaded.derivation, request);
+    std::optional<std::string> printed;
+    if (request.format == "c" || request.format == "cpp") {
+        if (request.evidence)
+            throw UsageError("--evidence is about printed equations: code has all multipliers and constraint forces");
+        ExportRequest code{std::nullopt, {}, APPELL_VERSION};
+        if (!request.formulation.empty()) code.formulation = request.formulation;
+        code.options.language = request.format == "c" ? ExportLanguage::c : ExportLanguage::cpp;
+        if (loaded.derivation.ok()) printed = code_text(loaded.derivation, code);
+    } else {
+        printed = print_equations(loaded.derivation, request);
+    }
     if (printed) fmt::print("{}", *printed);
     return finish(loaded.derivation, shared, printed.has_value());
 }

@@ -85,7 +85,9 @@ int carry_out(const std::vector<std::string>& arguments, const std::optional<Run
     derive->add_option("--formulation", print.formulation, "the form of the equations")->check(CLI::IsMember(formulations));
     derive->add_option("--evidence", print.evidence,
                        "whose constraint forces stay in the equations: all, motion, none or NAME,...");
-    derive->add_option("--to", print.format, "the format")->check(CLI::IsMember(formats));
+    for (const char* language : {"c", "cpp"}) formats.emplace_back(language);
+    derive->add_option("--to", print.format, "the format; c and cpp: the code of `export` in one file")
+        ->check(CLI::IsMember(formats));
 
     CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/report.html, DIR/trajectory.csv and more");
     with_model(simulate);

@@ -44,18 +44,9 @@ public:
 
     std::vector<ExportedFile> c() const {
         const ModelBody body = model_body(m_, options_, "");
-        std::string guard = base_ + "_h_included";
-        std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
-        const std::string header =
-            head("C99: this header, and " + file_ + ".c") +
-            fmt::format("#ifndef {0}\n#define {0}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n", guard) +
-            interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_declarations(m_) +
-            std::string(runtime_source("functions.h")) + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-        const std::string source = head("C99: the code behind " + file_ + ".h") +
-                                   fmt::format("#include \"{}.h\"\n\n#include <math.h>\n\n", file_) + table_text(m_, "") +
-                                   body.text;
-        return {{file_ + ".h", prefixed(header)},
-                {file_ + ".c", prefixed(source)},
+        return {{file_ + ".h", head("C99: this header, and " + file_ + ".c") + prefixed(c_header(body))},
+                {file_ + ".c", head("C99: the code behind " + file_ + ".h") +
+                                   prefixed(fmt::format("#include \"{}.h\"\n\n", file_) + c_source(body))},
                 {"driver.c", driver("driver.c", ".h")},
                 {"Makefile", makefile(true)},
                 {"README.txt", readme(body)}};
@@ -63,20 +54,40 @@ public:
 
     std::vector<ExportedFile> cpp() const {
         const ModelBody body = model_body(m_, options_, "inline ");
-        const std::string header =
-            head("C++17: all there is, in one header") +
-            fmt::format("#pragma once\n\n#include <math.h>\n\n#include <array>\n#include <cstddef>\n\nnamespace {} {{\n\n",
-                        file_) +
-            interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_text(m_, "inline ") +
-            inline_text(functions_inline()) + inline_text(body.text) + "\n" + std::string(runtime_source("model_class.hpp")) +
-            fmt::format("\n}}  // namespace {}\n", file_);
-        return {{file_ + ".hpp", replaced(with_prefix(header, ""), "NAMESPACE", file_)},
+        return {{file_ + ".hpp", head("C++17: all there is, in one header") + cpp_header(body)},
                 {"driver.cpp", driver("driver.cpp", ".hpp")},
                 {"Makefile", makefile(false)},
                 {"README.txt", readme(body)}};
     }
 
+    std::string in_one() const {
+        const bool c = options_.language == ExportLanguage::c;
+        const ModelBody body = model_body(m_, options_, c ? "" : "inline ");
+        if (!c) return head("C++17, in one header", false) + cpp_header(body);
+        return head("C99, in one file: what may stand in a header, then the code", false) +
+               prefixed(c_header(body) + "\n" + c_source(body));
+    }
+
 private:
+    [[nodiscard]] std::string c_header(const ModelBody& body) const {
+        std::string guard = base_ + "_h_included";
+        std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
+        return fmt::format("#ifndef {0}\n#define {0}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n", guard) +
+               interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_declarations(m_) +
+               std::string(runtime_source("functions.h")) + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+    }
+    [[nodiscard]] std::string c_source(const ModelBody& body) const {
+        return "#include <math.h>\n\n" + table_text(m_, "") + body.text;
+    }
+    [[nodiscard]] std::string cpp_header(const ModelBody& body) const {
+        const std::string text =
+            fmt::format("#pragma once\n\n#include <math.h>\n\n#include <array>\n#include <cstddef>\n\nnamespace {} {{\n\n",
+                        file_) +
+            interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_text(m_, "inline ") +
+            inline_text(functions_inline()) + inline_text(body.text) + "\n" + std::string(runtime_source("model_class.hpp")) +
+            fmt::format("\n}}  // namespace {}\n", file_);
+        return replaced(with_prefix(text, ""), "NAMESPACE", file_);
+    }
     [[nodiscard]] std::string prefixed(const std::string& text) const { return with_prefix(text, base_ + "_"); }
 
     // the declarations of the interface, with their comments
@@ -85,10 +96,10 @@ private:
         return replaced(replaced(text, "\nint MODEL_", "\ninline int MODEL_"), "\nvoid MODEL_", "\ninline void MODEL_") + "\n";
     }
 
-    [[nodiscard]] std::string head(const std::string& what) const {
+    [[nodiscard]] std::string head(const std::string& what, bool in_folder = true) const {
         std::string out = fmt::format("/* {}{}\n", as_comment(m_.name), m_.title.empty() ? "" : ": " + as_comment(m_.title));
-        out +=
-            fmt::format("   {}. Exported by Appell {}, formulation {}; see README.txt. */\n", what, m_.version, m_.formulation);
+        out += fmt::format("   {}. Exported by Appell {}, formulation {}{}. */\n", what, m_.version, m_.formulation,
+                           in_folder ? "; see README.txt" : "");
         return out;
     }
 
@@ -157,6 +168,10 @@ private:
 std::vector<ExportedFile> emit_model(const ExportedModel& model, const ExportOptions& options) {
     const Emitting emitting(model, options);
     return options.language == ExportLanguage::c ? emitting.c() : emitting.cpp();
+}
+
+std::string emit_model_text(const ExportedModel& model, const ExportOptions& options) {
+    return Emitting(model, options).in_one();
 }
 
 }  // namespace appell

@@ -77,5 +77,7 @@ struct ExportOptions {
 
 // the files of an export, in the order in which a reader wants them
 [[nodiscard]] std::vector<ExportedFile> emit_model(const ExportedModel& model, const ExportOptions& options);
+// the model alone, in one text
+[[nodiscard]] std::string emit_model_text(const ExportedModel& model, const ExportOptions& options);
 
 }  // namespace appell

@@ -300,4 +300,10 @@ std::optional<std::vector<ExportedFile>> export_code(Derivation& derivation, con
     return emit_model(*model, request.options);
 }
 
+std::optional<std::string> code_text(Derivation& derivation, const ExportRequest& request) {
+    const std::optional<ExportedModel> model = exported_model(derivation, request);
+    if (!model) return std::nullopt;
+    return emit_model_text(*model, request.options);
+}
+
 }  // namespace appell

@@ -21,5 +21,7 @@ struct ExportRequest {
 
 // the files
 [[nodiscard]] std::optional<std::vector<ExportedFile>> export_code(Derivation& derivation, const ExportRequest& request);
+// the model's code in one text
+[[nodiscard]] std::optional<std::string> code_text(Derivation& derivation, const ExportRequest& request);
 
 }  // namespace appell

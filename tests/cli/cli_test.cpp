@@ -125,6 +125,32 @@ TEST_F(Cli, ARunLeavesAReportUnlessToldNotTo) {
     EXPECT_EQ(second.out.find("report.html"), std::string::npos) << second.out;
 }
 
+TEST_F(Cli, DerivePrintsCodeInOneFile) {
+    const auto runs = [&](const std::string& command) {
+        return std::system(("cd '" + folder_.string() + "' && " + command).c_str()) == 0;
+    };
+    for (const char* formulation : {"multipliers", "minimal"}) {
+        const std::string command = "derive " + model("skate") + " --formulation " + formulation;
+        const std::string c = call(command + " --to c").out;
+        EXPECT_NE(c.find(std::string("formulation ") + formulation), std::string::npos);
+        write("skate.c", c + "\nint main(void) { static skate_work w; double y[skate_STATES];\n  double x[skate_STATES], "
+                             "p[skate_PARAMETERS];\n"
+                             "  int i;\n  for (i = 0; i < skate_STATES; ++i) x[i] = skate_state_table[i].value;\n"
+                             "  for (i = 0; i < skate_PARAMETERS; ++i) p[i] = skate_parameter_table[i].value;\n"
+                             "  skate_init(&w);\n  return skate_start(0, x, p, &w) != 0 || skate_rate(0, x, p, y, &w) != 0; }\n");
+        EXPECT_TRUE(runs("cc -std=c99 -O1 -Wall -Wextra -Werror -o skate skate.c -lm && ./skate"));
+        write("skate.hpp", call(command + " --to cpp").out);
+        write("use.cpp", "#include \"skate.hpp\"\nint main() { skate_model::Model m; (void)m; return 0; }\n");
+        EXPECT_TRUE(runs("c++ -std=c++17 -O1 -Wall -Wextra -Werror -o use use.cpp && ./use"));
+    }
+    // the code of `export`, in one piece
+    EXPECT_EQ(call("export " + model("skate") + " --to cpp --out code").code, 0);
+    const std::string exported = read("code/skate_model.hpp"), printed = call("derive " + model("skate") + " --to cpp").out;
+    EXPECT_EQ(exported.substr(exported.find("#pragma once")), printed.substr(printed.find("#pragma once")));
+    EXPECT_EQ(call("derive " + model("skate") + " --to c --evidence all").code, 2);
+    expect_problem("derive " + model("bouncing_ball") + " --to c", "E0861");
+}
+
 TEST_F(Cli, DerivePrintsEveryFormulationInEveryFormat) {
     const std::vector<std::string> formulations{"multipliers", "minimal", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"};
     for (const std::string& formulation : formulations) {
