@@ -35,12 +35,18 @@ Result<std::string> text_of(const std::string& file, const SharedOptions& shared
     return out;
 }
 
+// what comes through a pipe goes to the standard output: there is no file to be replaced
+bool is_pipe(const std::string& file) {
+    std::error_code error;
+    return fs::is_fifo(file, error);
+}
+
 // a link stays a link, and the file keeps its rights
 Diagnostics replace(const std::string& file, const std::string& text) {
-    std::error_code error;
-    const fs::path real = fs::canonical(file, error);
+    std::error_code error, none;
+    const fs::path real = fs::canonical(file, none);
     const fs::perms rights = fs::status(file, error).permissions();
-    Diagnostics out = write_file(error ? fs::path(file) : real, text);
+    Diagnostics out = write_file(none ? fs::path(file) : real, text);
     if (!out.has_errors()) fs::permissions(file, rights, error);
     return out;
 }
@@ -63,7 +69,7 @@ int format_command(const std::vector<std::string>& files, bool check, const Shar
         list.push_back({{"name", file}, {"changed", changed}});
         if (check) {
             if (changed && !shared.json) fmt::print("{}\n", file);
-        } else if (file == "-") {
+        } else if (file == "-" || is_pipe(file)) {
             if (!shared.json) fmt::print("{}", *laid_out);
         } else if (changed) {
             told.diagnostics.append(replace(file, *laid_out));

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "expr/evaluate.hpp"
@@ -22,28 +24,72 @@ void take_from(Graph& g, NodeId& sum, NodeId term) { sum = sum.valid() ? g.sub(s
 }  // namespace
 
 // The variables of a tree and their combinations; then the elimination.
-class TreeElimination {
+class ArticulatedTree::Elimination {
 public:
-    explicit TreeElimination(const ConstrainedDynamics& dynamics)
+    explicit Elimination(const ConstrainedDynamics& dynamics)
         : kin_(*dynamics.kinematics),
           m_(*dynamics.model),
           g_(kin_.graph()),
           sums_(*dynamics.inertia),
           speeds_(m_.speeds.size()),
           zero_(g_.constant(0)),
-          one_(g_.constant(1)) {}
-
-    // false where some rate has no inertia, or where there is no tree
-    [[nodiscard]] bool run() {
+          one_(g_.constant(1)) {
         split_speeds();
         define_frames();
         define_points();
+    }
+
+    // false where some rate has no inertia, or where there is no tree
+    [[nodiscard]] bool run() {
         rows_.resize(speeds_ + 3 * vectors_.size());
         force_.resize(rows_.size());
         pivots_.resize(speeds_);
         add_inertia();
+        for (Variable x = 0; x < rows_.size(); ++x)
+            for (const auto& [y, value] : rows_[x])
+                if (y <= x) given_.push_back({x, y, value});
         add_forces();
         return eliminate();
+    }
+
+    // The root of the largest M_ii / D_i in numbers. M_ii come by the same steps without the minimising: a rate that nothing else
+    // contains any more has its inertia then, and leaves.
+    [[nodiscard]] double growth(std::span<const double> values) const {
+        std::vector<NodeId> nodes(pivots_);
+        for (const Given& given : given_) nodes.push_back(given.value);
+        for (const Step& step : steps_)
+            for (const Share& share : step.shares) nodes.push_back(share.factor);
+        const std::vector<double> numbers = evaluate<double>(g_, nodes, values);
+        std::vector<std::map<Variable, double>> rows(rows_.size());
+        const auto add = [&](Variable x, Variable y, double value) {
+            rows[x][y] += value;
+            if (x != y) rows[y][x] = rows[x][y];
+        };
+        std::size_t next = speeds_;
+        for (const Given& given : given_) add(given.x, given.y, numbers[next++]);
+        double most = 1;
+        for (const Step& step : steps_) {
+            const std::span<const double> factors = std::span(numbers).subspan(next, step.shares.size());
+            next += step.shares.size();
+            const std::map<Variable, double> row = std::exchange(rows[step.variable], {});
+            for (const auto& [other, value] : row)
+                if (other != step.variable) rows[other].erase(step.variable);
+            if (step.variable < speeds_) {
+                const auto own = row.find(step.variable);
+                if (own != row.end()) most = std::max(most, own->second / numbers[step.variable]);
+                continue;
+            }
+            for (const auto& [other, value] : row)
+                for (std::size_t k = 0; k < factors.size(); ++k) {
+                    const Variable of = step.shares[k].of;
+                    if (other != step.variable) {
+                        add(of, other, (of == other ? 2 : 1) * factors[k] * value);
+                        continue;
+                    }
+                    for (std::size_t l = 0; l <= k; ++l) add(of, step.shares[l].of, factors[k] * value * factors[l]);
+                }
+        }
+        return std::sqrt(most);
     }
 
     [[nodiscard]] ArticulatedTree tree() && {
@@ -60,10 +106,7 @@ public:
     }
 
     // some mass, or some inertia, has more speeds in its velocity than this
-    [[nodiscard]] bool moves_by_more_than(std::size_t most) {
-        split_speeds();
-        define_frames();
-        define_points();
+    [[nodiscard]] bool moves_by_more_than(std::size_t most) const {
         std::vector<std::set<Variable>> speeds(vectors_.size());
         for (VectorIndex v = 0; v < vectors_.size(); ++v)
             for (const std::vector<Share>& shares : vectors_[v].components)
@@ -86,6 +129,10 @@ private:
     using Share = ArticulatedTree::Share;
     using Step = ArticulatedTree::Step;
     using VectorIndex = std::uint32_t;
+    struct Given {
+        Variable x, y;
+        NodeId value;
+    };
 
     // components by their shares; one without any is zero
     struct Vector {
@@ -393,6 +440,7 @@ private:
     std::vector<VectorIndex> omegas_, velocities_;  // by frame, by point
     std::map<std::pair<VectorIndex, FrameId>, VectorIndex> turned_;
     std::vector<std::map<Variable, NodeId>> rows_;  // of the quadratic form, both triangles
+    std::vector<Given> given_;                      // the same before anything was eliminated, one triangle
     std::vector<NodeId> force_;                     // the linear form; invalid: nothing
     std::vector<NodeId> pivots_;
     std::set<VectorIndex> changed_;  // rows by the last vector that was put in
@@ -404,35 +452,41 @@ namespace {
 // of the largest pivot: squares of round-off, whatever the units
 constexpr double k_no_inertia = 1e-24;
 
-}  // namespace
-
-std::optional<ArticulatedTree> ArticulatedTree::of(const ConstrainedDynamics& dynamics, std::span<const double> values) {
-    if (dynamics.model->speeds.empty()) return std::nullopt;
-    TreeElimination elimination(dynamics);
-    if (!elimination.run()) return std::nullopt;
-    ArticulatedTree out = std::move(elimination).tree();
-    const std::vector<double> inertias = evaluate<double>(dynamics.graph(), out.inertias_, values);
-    const double largest = *std::max_element(inertias.begin(), inertias.end());
-    if (!std::all_of(inertias.begin(), inertias.end(), [&](double inertia) { return inertia > k_no_inertia * largest; }))
-        return std::nullopt;
-    return out;
-}
-
-// NOTE: a joint has at most six speeds, so that frames and points which follow from few others need no closer look
-bool ArticulatedTree::is_deep(const ConstrainedDynamics& dynamics, std::size_t speeds) {
+// A joint has at most six speeds, so that frames and points which follow from few others need no closer look.
+bool may_be_deep(const ConstrainedDynamics& dynamics, std::size_t speeds) {
     const Model& m = *dynamics.model;
-    const Kinematics& kin = *dynamics.kinematics;
-    std::vector<std::size_t> frames(m.frames.size(), 0), points(m.points.size(), 0);
-    std::size_t deepest = 0;
+    std::vector<std::size_t> frames(m.frames.size(), 1), points(m.points.size(), 1);
+    std::size_t deepest = 1;
     for (std::size_t i = 0; i < m.frames.size(); ++i) {
         if (m.frames[i].parent.valid()) frames[i] = frames[m.frames[i].parent.index()] + 1;
         deepest = std::max(deepest, frames[i]);
     }
     for (std::size_t i = 0; i < m.points.size(); ++i) {
-        if (const PointId base = kin.base(PointId(i)); base.valid()) points[i] = points[base.index()] + 1;
+        if (const PointId base = dynamics.kinematics->base(PointId(i)); base.valid()) points[i] = points[base.index()] + 1;
         deepest = std::max(deepest, points[i]);
     }
-    return 6 * deepest > speeds && TreeElimination(dynamics).moves_by_more_than(speeds);
+    return 6 * deepest > speeds;
+}
+
+}  // namespace
+
+std::optional<ArticulatedTree> ArticulatedTree::of(const ConstrainedDynamics& dynamics, std::span<const double> values,
+                                                   std::size_t deeper_than) {
+    if (dynamics.model->speeds.size() <= deeper_than || !may_be_deep(dynamics, deeper_than)) return std::nullopt;
+    Elimination elimination(dynamics);
+    if (deeper_than > 0 && !elimination.moves_by_more_than(deeper_than)) return std::nullopt;
+    if (!elimination.run()) return std::nullopt;
+    const double growth = dynamics.rows.empty() ? 1 : elimination.growth(values);
+    ArticulatedTree out = std::move(elimination).tree();
+    if (!out.has_inertia(values)) return std::nullopt;
+    out.growth_ = growth;
+    return out;
+}
+
+bool ArticulatedTree::has_inertia(std::span<const double> values) const {
+    const std::vector<double> inertias = evaluate<double>(*graph_, inertias_, values);
+    const double largest = *std::max_element(inertias.begin(), inertias.end());
+    return std::all_of(inertias.begin(), inertias.end(), [&](double inertia) { return inertia > k_no_inertia * largest; });
 }
 
 std::vector<NodeId> ArticulatedTree::down(std::vector<NodeId> values) const {
@@ -468,6 +522,7 @@ std::vector<NodeId> ArticulatedTree::up(const std::vector<NodeId>& by_speed) con
 
 std::vector<NodeId> ArticulatedTree::transform(ConstrainedSolve& solve, std::vector<SymbolId> z) const {
     Graph& g = *graph_;
+    solve.growth = growth_;
     solve.M = {speeds_, speeds_, {}};
     for (std::uint32_t i = 0; i < speeds_; ++i) solve.M.entries.push_back({i, i, inertias_[i]});
     std::vector<std::vector<NodeId>> rows(solve.A.rows, std::vector<NodeId>(speeds_));
@@ -496,9 +551,8 @@ std::vector<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynam
         std::vector<NodeId> alone;
         for (std::size_t i = 0; i < m.speeds.size(); ++i)
             alone.push_back(g.mul(tree.forces()[i], g.div(g.constant(1), tree.inertias()[i])));
-        names.b = tree.up(alone);
+        names.b = names.closed.x = tree.up(alone);
         // a small tree is one piece of native code, which looks whether the inertias are above zero
-        names.closed.x = names.b;
         names.closed.mass_pivots = names.closed.mass_diagonal = tree.inertias();
         return {std::move(names)};
     }
@@ -510,7 +564,7 @@ std::vector<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynam
     std::vector<SymbolId> z;
     for (std::size_t i = 0; i < m.speeds.size(); ++i)
         z.push_back(g.add_symbol("rate along " + m.speeds[i].name, SymbolKind::other));
-    names.b = tree.transform(solve, std::move(z));
+    names.b = names.closed.x = tree.transform(solve, std::move(z));
     return {std::move(solve), std::move(names)};
 }
 

@@ -33,11 +33,13 @@ namespace appell {
 
 class ArticulatedTree {
 public:
-    // None where there is no tree of small joints, and where some rate has no inertia at the state: then M tells which.
-    // `values` are those of t, q, u, parameters and inputs, by symbol.
-    [[nodiscard]] static std::optional<ArticulatedTree> of(const ConstrainedDynamics& dynamics, std::span<const double> values);
-    // Some body is moved by more speeds than this: M has as many columns that couple.
-    [[nodiscard]] static bool is_deep(const ConstrainedDynamics& dynamics, std::size_t speeds);
+    // None where there is no tree of small joints, where some rate has no inertia at the state (M tells which), and where no body
+    // is moved by more speeds than `deeper_than`: M has as many columns that couple, or fewer. `values` are those of t, q, u,
+    // parameters and inputs, by symbol.
+    [[nodiscard]] static std::optional<ArticulatedTree> of(const ConstrainedDynamics& dynamics, std::span<const double> values,
+                                                           std::size_t deeper_than = 0);
+    // at another state
+    [[nodiscard]] bool has_inertia(std::span<const double> values) const;
 
     // by speed
     [[nodiscard]] const std::vector<NodeId>& inertias() const { return inertias_; }  // D
@@ -52,7 +54,7 @@ public:
     [[nodiscard]] std::vector<NodeId> transform(ConstrainedSolve& solve, std::vector<SymbolId> z) const;
 
 private:
-    friend class TreeElimination;
+    class Elimination;
     // a speed's rate, by its index; or behind these a component of a velocity
     using Variable = std::uint32_t;
     struct Share {
@@ -69,6 +71,7 @@ private:
     std::size_t speeds_ = 0, variables_ = 0;
     std::vector<Step> steps_;  // from the leaves to the root
     std::vector<NodeId> inertias_, forces_;
+    double growth_ = 1;  // ConstrainedSolve::growth, as it is at the state
 };
 
 // The solves that give the speeds' rates, and the multipliers, of a system without laws and actuators.

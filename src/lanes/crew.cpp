@@ -57,13 +57,11 @@ Crew::Station* Crew::station_of(const Program& program) const {
 }
 
 bool Crew::serves(const Program& program) const {
-    if (!program.at_least.empty()) return false;
     const Station* const station = station_of(program);
     return station != nullptr && station->one_by_one && !station->given_up();
 }
 
 bool Crew::serves_stages(const Program& program) const {
-    if (!program.at_least.empty()) return false;
     const Station* const station = station_of(program);
     return station != nullptr && takes_stages(program) && !station->given_up();
 }
@@ -140,8 +138,8 @@ void Crew::wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*qu
 // ordinary.
 void Crew::serve_march() {
     while (!waiting_to_march_.empty() && !march_->full()) {
-        Hand* const hand = waiting_to_march_.back();
-        waiting_to_march_.pop_back();
+        Hand* const hand = waiting_to_march_.front();
+        waiting_to_march_.erase(waiting_to_march_.begin());
         (march_->seat(*hand->march) ? marching_ : ready_).push_back(hand);
     }
     std::array<March*, k_lanes> left;

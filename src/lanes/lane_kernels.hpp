@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "jit/lane_code.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
@@ -38,6 +39,7 @@ struct LaneSolvePlan {
     List<Touch> touches;
     List<Slot> f, b, x, lambda;
     double least_pivot = 0;
+    double growth = 1;     // of the rows, at least
     double least_row = 0;  // a row closer than this to the others is dependent
     // numbers of all lanes, side by side
     double *L = nullptr, *inverse_diagonal = nullptr, *A = nullptr, *Q = nullptr, *R = nullptr;
@@ -66,7 +68,7 @@ struct LaneKernels {
     // one turn of a march, of the lanes given: those that stay
     LaneMask (*turn)(const LaneMarchPlan& plan, LaneMask among);
     // of the angles of all lanes, or null: one after the other
-    void (*sines_with_cosines)(double* sines, double* cosines, const double* angles);
+    LaneSines sines_with_cosines;
 };
 
 using LaneFunction = double (*)(double, double, double);

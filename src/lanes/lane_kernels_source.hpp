@@ -189,6 +189,7 @@ private:
         }
         const Pack growth = growth_;
         root(growth_, growth);
+        growth_ = growth_ < p_.growth ? Pack{} + p_.growth : growth_;
     }
 
     void forward(double* v, const LaneSolvePlan::Block& block) const {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/step_size.hpp"
+
 namespace appell {
 
 namespace {
@@ -18,9 +20,7 @@ LaneMarchPlan::Outputs outputs_of(const Program& program, std::string_view corre
 }  // namespace
 
 bool LaneMarch::possible(const Motion& motion) {
-    const auto can = [](const Program& program) {
-        return program.native != nullptr && program.at_least.empty() && LaneWorkspace::possible(program);
-    };
+    const auto can = [](const Program& program) { return program.native != nullptr && LaneWorkspace::possible(program); };
     if (!can(motion.rate)) return false;
     if (motion.position_rows > 0 && !can(motion.position)) return false;
     if (motion.velocity_rows == 0) return true;
@@ -38,7 +38,6 @@ LaneMarch::Evaluated::Evaluated(const Program& program, const LaneKernels& kerne
     }
     out.workspace = &workspace;
     out.run = [](void* of) { return static_cast<LaneWorkspace*>(of)->evaluate(); };
-    out.inputs = workspace.slots();
     out.slots = workspace.slots();
     out.outputs = workspace.outputs();
     out.places = workspace.output_places().data();
@@ -190,7 +189,7 @@ void LaneMarch::exchange(std::size_t lane, March& m, bool into_lane) {
     given(n.max_step, m.max_step);
     given(n.least_pivot, m.least_pivot);
     given(n.most_steps, static_cast<double>(m.most_steps));
-    given(n.phase, static_cast<double>(m.statistics.steps % 8));
+    given(n.phase, static_cast<double>(m.statistics.steps % k_stiff_asked));
     given(n.rejected, m.rejected ? 1 : 0);
     if (!into_lane) m.rejected = n.rejected[lane] != 0;
     whole(n.at_the_bound, m.at_the_bound);
@@ -220,8 +219,8 @@ void LaneMarch::exchange(std::size_t lane, March& m, bool into_lane) {
     for (std::size_t i = 0; i < p.states; ++i) p.atol[k_lanes * i + lane] = m.atol[i];
     const std::vector<double>& parameters = m.motion->parameters;
     for (const LaneEvaluation* of : {&p.rate, &p.position, &p.velocity})
-        if (of->inputs != nullptr)
-            for (std::size_t i = 0; i < parameters.size(); ++i) of->inputs[k_lanes * (1 + p.states + i) + lane] = parameters[i];
+        if (of->slots != nullptr)
+            for (std::size_t i = 0; i < parameters.size(); ++i) of->slots[k_lanes * (1 + p.states + i) + lane] = parameters[i];
 }
 
 bool LaneMarch::at_its_end(std::size_t lane) const {

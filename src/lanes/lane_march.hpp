@@ -35,7 +35,7 @@ public:
 
 private:
     struct Evaluated {
-        explicit Evaluated(const Program& program, const LaneKernels& kernels, LaneEvaluation& out);
+        Evaluated(const Program& program, const LaneKernels& kernels, LaneEvaluation& out);
         LaneWorkspace workspace;
         std::vector<LaneEvaluation::Pivots> pivots;
     };

@@ -12,7 +12,7 @@ namespace appell {
 struct LaneEvaluation {
     void* workspace = nullptr;
     LaneMask (*run)(void* workspace) = nullptr;
-    double* inputs = nullptr;         // t, x
+    double* slots = nullptr;          // inputs first: t, x
     const double* outputs = nullptr;  // output i is at places[i]
     const Slot* places = nullptr;
 
@@ -23,7 +23,6 @@ struct LaneEvaluation {
     };
     const Pivots* pivots = nullptr;
     std::size_t pivots_count = 0;
-    const double* slots = nullptr;
 };
 
 struct LaneMarchPlan {
@@ -49,7 +48,7 @@ struct LaneMarchPlan {
     struct Numbers {
         double *t, *t_previous, *t_end, *direction, *h, *log_error, *rejected, *t_row;
         double *rtol, *share, *max_step, *least_pivot;
-        double *steps, *most_steps, *phase, *rejections, *evaluations;  // phase: of all steps so far, modulo eight
+        double *steps, *most_steps, *phase, *rejections, *evaluations;  // phase: of all steps so far, modulo k_stiff_asked
         double *at_the_bound, *below_it, *stiff_steps, *stiff_from;
         double *speed_size, *longest_step, *longest_taken, *projections, *smallest_pivot, *smallest_pivot_at;
     };

@@ -2,7 +2,7 @@
 // Projector, RowWatch and Stretch do along an ordinary step is done here by the same operations in the same order; tests compare
 // runs to the last bit. The same note applies: nothing of the standard library is called.
 #include "lanes/lane_march_plan.hpp"
-#include "sim/project.hpp"
+#include "sim/project_limits.hpp"
 #include "sim/row_watch_limits.hpp"
 #include "sim/step_size.hpp"
 
@@ -55,8 +55,8 @@ private:
             if ((good >> k & 1u) == 0) going_[k] = 0;
     }
     static LaneMask evaluate(const LaneEvaluation& of, const Pack& t, const double* x, std::size_t count) {
-        in(of.inputs, 0) = t;
-        for (std::size_t i = 0; i < count; ++i) in(of.inputs, 1 + i) = in(x, i);
+        in(of.slots, 0) = t;
+        for (std::size_t i = 0; i < count; ++i) in(of.slots, 1 + i) = in(x, i);
         return of.run(of.workspace);
     }
 
@@ -67,8 +67,8 @@ private:
         Pack h = in(n_.h, 0);
         h = ((most > 0.0) & (magnitude(h) > most)) ? direction * most : h;
         const Pack left = t_end - t;
-        going_ &= magnitude(h) >= 16 * __DBL_EPSILON__ * larger(magnitude(t), 1e-6 * magnitude(left));
-        const Choice last = magnitude(left) <= 1.01 * magnitude(h);
+        going_ &= magnitude(h) >= k_least_step * larger(magnitude(t), k_least_of_left * magnitude(left));
+        const Choice last = magnitude(left) <= k_almost_there * magnitude(h);
         h_ = last ? left : h;
         t_new_ = last ? t_end : t + h;
         going_ &= in(n_.steps, 0) < in(n_.most_steps, 0);
@@ -146,7 +146,7 @@ private:
             rates += of_rate * of_rate * inverse;
             states += of_state * of_state * inverse;
         }
-        constexpr double k_enough = 15, k_others = 6;
+        constexpr double k_enough = k_stiff_enough, k_others = k_stiff_others;
         const Choice stiff = asked & (states > 0.0) & (h_ * h_ * rates > p_.stability * p_.stability * states);
         const Choice others = asked & ~stiff;
         put(n_.below_it, stiff, Pack{});
@@ -164,14 +164,14 @@ private:
         if (begin == 0)
             for (std::size_t i = 0; i < p_.carried; ++i) in(p_.state, i) = in(p_.trial, i);
         if (rows == 0) return;
-        constexpr double k_most = 6;
+        constexpr auto k_most = static_cast<double>(projection::k_most_corrections);
         Pack previous = PackWords::all(__builtin_inf()), corrections{};
         for (;;) {
             keep(evaluate(of, t_new_, p_.state, p_.states));
             Pack scaled{};
             for (std::size_t i = at.scaled; i < at.scaled_end; ++i) scaled = larger(scaled, magnitude(output(of, i)));
             const Choice converged =
-                (scaled <= Projector::k_round_off) | ((scaled <= Projector::k_good_enough) & (scaled >= 0.5 * previous));
+                (scaled <= projection::k_round_off) | ((scaled <= projection::k_good_enough) & (scaled >= 0.5 * previous));
             Choice open = going_ & ~converged;
             going_ &= ~(open & (corrections == k_most));
             open &= going_;
@@ -187,7 +187,7 @@ private:
         for (std::size_t i = begin; i < end; ++i) {
             const Pack x = in(p_.state, i);
             moved_ |= magnitude(x - in(p_.trial, i)) >
-                      Projector::k_moved * (magnitude(x) + Projector::k_moved_of_largest * largest_entry);
+                      projection::k_moved * (magnitude(x) + projection::k_moved_of_largest * largest_entry);
         }
     }
 
@@ -372,7 +372,7 @@ private:
         put(n_.t_previous, going_, in(n_.t, 0));
         put(n_.t, going_, t_new_);
         add(n_.steps, going_, 1);
-        put(n_.phase, going_, in(n_.phase, 0) == 7.0 ? Pack{} : in(n_.phase, 0) + 1.0);
+        put(n_.phase, going_, in(n_.phase, 0) == k_stiff_asked - 1.0 ? Pack{} : in(n_.phase, 0) + 1.0);
         add(n_.evaluations, going_, static_cast<double>(p_.stages));
         add(n_.evaluations, moved_ & going_, 1);
         put(n_.projections, going_, in(n_.projections, 0) + corrections_);

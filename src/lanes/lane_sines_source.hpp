@@ -5,9 +5,9 @@
 // of the truth, so that they are the nearest double wherever the truth is farther than 0.05 units from the middle between two.
 // Where it is nearer, for one angle of nine, and for very small, very large and not finite ones, the library is asked itself. A
 // test compares millions of them.
-#if defined(__AVX512F__)
-
 #include <math.h>
+
+#if defined(__AVX512F__) && defined(__GLIBC__)
 
 namespace appell {
 
@@ -110,6 +110,18 @@ void sines_with_cosines(double* sine, double* cosine, const double* angle) {
         ::sincos(x[lane], sine + lane, cosine + lane);
     }
 }
+
+}  // namespace
+
+}  // namespace appell
+
+#else
+
+namespace appell {
+
+namespace {
+
+constexpr LaneSines sines_with_cosines = nullptr;
 
 }  // namespace
 

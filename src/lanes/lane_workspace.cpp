@@ -106,6 +106,7 @@ LaneSolve::LaneSolve(const SolveBlock& block) : b_(block.b), lambda_(block.lambd
     plan_.lambda = list(lambda_);
     plan_.least_pivot = std::pow(std::numeric_limits<double>::epsilon(), 2.0 / 3.0);
     plan_.least_row = k_dependent_row;
+    plan_.growth = block.growth;
     const std::pair<double**, std::size_t> parts[] = {{&plan_.L, entries}, {&plan_.inverse_diagonal, n},
                                                       {&plan_.A, m * n},   {&plan_.Q, m * n},
                                                       {&plan_.R, m * m},   {&plan_.right, n},
@@ -123,6 +124,7 @@ LaneSolve::LaneSolve(const SolveBlock& block) : b_(block.b), lambda_(block.lambd
 }
 
 bool LaneWorkspace::possible(const Program& program) {
+    if (!program.at_least.empty()) return false;  // nobody looks at conditions here
     for (const Segment& segment : program.segments) {
         if (segment.repeats) return false;
         for (const InstructionRun& run : segment.runs)
@@ -294,8 +296,10 @@ EvalReport LaneWorkspace::report(std::size_t place) const {
     EvalReport report;
     for (std::size_t s = 0; s < program_.solves.size(); ++s) {
         const SolveBlock& block = program_.solves[s];
-        report.rank = static_cast<std::uint32_t>(block.rows);
-        report.weakest_row = 0;
+        if (block.has_rows()) {
+            report.rank = static_cast<std::uint32_t>(block.rows);
+            report.weakest_row = 0;
+        }
         double smallest = 1;
         if (!solves_[s]) {
             // as report_of_closed_form has it
@@ -303,7 +307,7 @@ EvalReport LaneWorkspace::report(std::size_t place) const {
                 const double share = from[k_lanes * block.closed.row_pivots[i]] / from[k_lanes * block.closed.row_diagonal[i]];
                 if (!(share < smallest)) continue;
                 smallest = share;
-                report.weakest_row = block.closed.pivot_rows[i];
+                report.weakest_row = block.closed.pivot_rows[i];  // only rows have pivots of rows
             }
             smallest = std::sqrt(smallest);
         } else {

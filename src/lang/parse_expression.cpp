@@ -122,9 +122,10 @@ private:
             } else if (!is_clause_word(next)) {
                 const std::string near = nearest_name(next, unit_names());
                 if (next == "to" || next == "until")
-                    return reader_.fail(Code::E0105, reader_.span(reader_.peek()), "expected a unit or an operator here",
-                                        fmt::format("`{}`", next), "a unit or an operator",
-                                        "a run is written `run from 0 s for 10 s`");
+                    return reader_.fail(
+                        Code::E0105, reader_.span(reader_.peek()), "expected a unit or an operator here",
+                        fmt::format("`{}`", next), "a unit or an operator",
+                        fmt::format("a range is written `{}..10`, and a run `run from {} s for 10 s`", text, text));
                 return reader_.fail(Code::E0107, reader_.span(reader_.peek()),
                                     fmt::format("`{}` behind a number is no unit", next), {}, "a unit or an operator",
                                     near.empty() || near == next
@@ -140,8 +141,8 @@ private:
         if (reader_.kind() == TokenKind::open && !reader_.peek().first_on_line)
             return reader_.fail(Code::E0105, reader_.span(reader_.peek()), "expected an operator or a unit here", "`(`",
                                 "an operator or a unit",
-                                find_unit(reader_.word(1)) != nullptr ? "units have no parentheses: 1 m^2/s^2"
-                                                                      : fmt::format("write `{}*(...)` for a product", text));
+                                unit_in_parentheses() ? "units have no parentheses: 1 m^2/s^2"
+                                                      : fmt::format("write `{}*(...)` for a product", reader_.text_since(token)));
         SyntaxNode& node = emit(SyntaxKind::number, join(reader_.span(token), reader_.previous_span()));
         node.value = value;
         node.unit = unit;
@@ -164,6 +165,18 @@ private:
         if (!there) return {};
         const bool power = reader_.kind(3) == TokenKind::caret && reader_.kind(4) == TokenKind::number;
         return fmt::format("{}^-{}", reader_.word(2), power ? reader_.text(reader_.peek(4)) : "1");
+    }
+
+    // at an open parenthesis: nothing but units, and what joins them, up to where it closes
+    [[nodiscard]] bool unit_in_parentheses() const {
+        std::size_t ahead = 1;
+        for (; reader_.kind(ahead) != TokenKind::close; ++ahead) {
+            const TokenKind kind = reader_.kind(ahead);
+            const bool joins = kind == TokenKind::star || kind == TokenKind::slash || kind == TokenKind::caret ||
+                               kind == TokenKind::number || kind == TokenKind::minus;
+            if (!joins && find_unit(reader_.word(ahead)) == nullptr) return false;
+        }
+        return ahead > 1;
     }
 
     // unit words with * / ^ between them and no spaces

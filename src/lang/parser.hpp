@@ -24,6 +24,10 @@ public:
     [[nodiscard]] TokenKind kind(std::size_t ahead = 0) const { return peek(ahead).kind; }
     [[nodiscard]] std::string_view word(std::size_t ahead = 0) const;  // empty unless a word
     [[nodiscard]] std::string_view text(const Token& token) const { return text_.substr(token.begin, token.end - token.begin); }
+    // from a token up to the last one that was taken
+    [[nodiscard]] std::string_view text_since(const Token& token) const {
+        return text_.substr(token.begin, previous_span().end - token.begin);
+    }
     [[nodiscard]] Span span(const Token& token) const { return {file_, token.begin, token.end}; }
     [[nodiscard]] Span previous_span() const;
     [[nodiscard]] std::size_t position() const { return at_; }

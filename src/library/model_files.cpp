@@ -80,7 +80,8 @@ Result<ModelText> read_model_file(const std::string& path, const ReadOptions& op
         return result;
     }
     errno = 0;
-    std::optional<std::string> text = fs::is_fifo(path, error) ? read_pipe(path, most) : read_text(path);
+    const bool pipe = fs::is_fifo(path, error);
+    std::optional<std::string> text = pipe ? read_pipe(path, most) : read_text(path);
     if (!text) {
         refuse(errno != 0 ? std::strerror(errno) : "it is neither a file nor a pipe", "");
         return result;
@@ -89,7 +90,8 @@ Result<ModelText> read_model_file(const std::string& path, const ReadOptions& op
         refuse_size(fmt::format("more than {}", most));
         return result;
     }
-    const fs::path folder = fs::path(path).parent_path().empty() ? fs::path(".") : fs::path(path).parent_path();
+    // what a model from a pipe includes is looked for where the user is, not where the system keeps its pipes
+    const fs::path parent = pipe ? fs::path() : fs::path(path).parent_path(), folder = parent.empty() ? fs::path(".") : parent;
     result.value = ModelText{path, std::move(*text),
                              [folder](const std::string& name) -> std::optional<std::string> {
                                  const fs::path file = folder / name;

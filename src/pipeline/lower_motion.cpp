@@ -44,16 +44,21 @@ std::vector<SymbolId> program_inputs(const Model& model) {
 
 namespace {
 
+// values by symbol, with those of a state
+std::vector<double> with_state(const Model& m, std::span<const double> x, std::vector<double> values) {
+    for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].q.index()] = x[i];
+    for (std::size_t i = 0; i < m.speeds.size(); ++i) values[m.speeds[i].u.index()] = x[m.coordinates.size() + i];
+    return values;
+}
+
 // The start values by symbol, moved onto the constraints as the run will move them; none where it will not get that far.
 std::optional<std::vector<double>> values_on_constraints(const Model& m, const Motion& motion, std::vector<double> x, double t,
-                                                         std::vector<double> values) {
+                                                         const std::vector<double>& values) {
     Projector position(motion, motion.for_start_position(), Projector::Part::coordinates);
     Projector velocity(motion, motion.for_start_velocity(), Projector::Part::speeds);
     for (Projector* projector : {&position, &velocity})
         if (projector->project(t, x, k_project_start).status != ProjectStatus::converged) return std::nullopt;
-    for (std::size_t i = 0; i < m.coordinates.size(); ++i) values[m.coordinates[i].q.index()] = x[i];
-    for (std::size_t i = 0; i < m.speeds.size(); ++i) values[m.speeds[i].u.index()] = x[m.coordinates.size() + i];
-    return values;
+    return with_state(m, x, values);
 }
 
 // Speeds of one chain of bodies under constraint rows up to which M is faster than the passes over the tree, by measurement
@@ -300,24 +305,36 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     // A tree by articulated inertias, where the elimination of M is too long to be written out. With constraint rows the solve is
     // one of numbers, and M is as long as its longest chain: other systems may have many speeds and few in one place.
     const bool tree_serves = sparse && !options.residual && d.C.empty() && d.actuators.empty() && d.added_force.empty();
+    const bool long_anyway = m.speeds.size() > k_most_closed_unknowns;
     std::optional<ArticulatedTree> tree;
-    if (tree_serves && (d.rows.empty() ? m.speeds.size() > k_most_closed_unknowns : ArticulatedTree::is_deep(d, k_longest_chain)))
-        tree = ArticulatedTree::of(d, start);
-    if (tree) lowering.use(*tree);
-    motion.position = lowering.position(false, euclidean);
-    motion.velocity = lowering.velocity(false, euclidean);
-    if (too_many_entries(d, entries_of(motion.velocity, sparse), options.solve_entries, options, diagnostics)) return result;
+    if (tree_serves && (!d.rows.empty() || long_anyway))
+        tree = ArticulatedTree::of(d, with_state(m, out.x0, start), d.rows.empty() ? 0 : k_longest_chain);
+    if (tree) lowering.use(&*tree);
     const auto fixed = [](const auto& value) { return value.fixed; };
-    // start values are moved in the metric of mass, whatever is done later
-    if (euclidean || std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed))
-        motion.start_position = lowering.position(true);
-    if (euclidean || std::any_of(m.speeds.begin(), m.speeds.end(), fixed) ||
-        std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
-        motion.start_velocity = lowering.velocity(true);
+    const auto lower_corrections = [&] {
+        motion.position = lowering.position(false, euclidean);
+        motion.velocity = lowering.velocity(false, euclidean);
+        // start values are moved in the metric of mass, whatever is done later
+        if (euclidean || std::any_of(m.coordinates.begin(), m.coordinates.end(), fixed))
+            motion.start_position = lowering.position(true);
+        if (euclidean || std::any_of(m.speeds.begin(), m.speeds.end(), fixed) ||
+            std::any_of(m.start_rates.begin(), m.start_rates.end(), fixed))
+            motion.start_velocity = lowering.velocity(true);
+    };
+    lower_corrections();
+    if (too_many_entries(d, entries_of(motion.velocity, sparse), options.solve_entries, options, diagnostics)) return result;
     for (const Frame& frame : m.frames)
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
     // `minimal`: what is integrated is decided where the run starts
-    const auto at_start = values_on_constraints(m, motion, out.x0, options.from, start);
+    auto at_start = values_on_constraints(m, motion, out.x0, options.from, start);
+    if (tree && !(at_start && tree->has_inertia(*at_start))) {
+        // M says which rate has none, or that the rows give it one
+        tree.reset();
+        lowering.use(nullptr);
+        lower_corrections();
+        if (too_many_entries(d, entries_of(motion.velocity, sparse), options.solve_entries, options, diagnostics)) return result;
+        at_start = values_on_constraints(m, motion, out.x0, options.from, start);
+    }
     std::optional<ConstrainedDynamics> partitioned;
     Result<StatePartition> partition;
     if (options.formulation == Formulation::minimal && at_start) {
@@ -345,7 +362,8 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         }
         if (options.for_run)
             for (ConstrainedSolve& solve : equations.solves) add_closed_form(g, solve);
-        if (tree_serves && d.rows.empty() && equations.solves.back().closed.empty()) tree = ArticulatedTree::of(d, at);
+        if (tree_serves && d.rows.empty() && !long_anyway && equations.solves.back().closed.empty())
+            tree = ArticulatedTree::of(d, at);
         if (tree) equations.solves = articulated_rates(of_run, *tree);
     }
     motion.rate = lowering.rate(equations.solves, powers, acting.solves());

@@ -46,7 +46,7 @@ public:
                                   std::span<const ConstrainedSolve> solves) const;
 
     // corrections by the passes over a tree, in place of M
-    void use(const ArticulatedTree& tree) { tree_ = &tree; }
+    void use(const ArticulatedTree* tree) { tree_ = tree; }
 
     // further parameters of the run
     void add_inputs(std::span<const SymbolId> more) { inputs_.insert(inputs_.end(), more.begin(), more.end()); }

@@ -110,8 +110,7 @@ double ExplicitRungeKutta::first_step() {
 }
 
 double ExplicitRungeKutta::least_step() const {
-    // NOTE: relative to t; the share of the whole span stands in where t itself is zero
-    return 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_), 1e-6 * std::abs(t_end_ - t_));
+    return k_least_step * std::max(std::abs(t_), k_least_of_left * std::abs(t_end_ - t_));
 }
 
 // Where a step must end at the latest. Multiples of a fixed step are products, so that they are the times of rows that are
@@ -132,10 +131,9 @@ StepStatus ExplicitRungeKutta::step() {
             rate_status_ = failure;
             return failure == RateStatus::ok ? StepStatus::step_too_small : StepStatus::rate_failed;
         }
-        // NOTE: a step that would almost reach the stop goes there, so that no sliver is left
         const double left = stop - t_;
         double t_new = t_ + h;
-        if (std::abs(left) <= 1.01 * std::abs(h)) {
+        if (std::abs(left) <= k_almost_there * std::abs(h)) {
             h = left;
             t_new = stop;
         }
@@ -199,7 +197,7 @@ StepStatus ExplicitRungeKutta::step() {
 // the one on the real axis, 3.3 and 6.4. Until there is a suspicion one step of eight is asked: on short states the question
 // costs as much as a stage.
 void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
-    if (at_the_bound_ == 0 && statistics_.steps % 8 != 0) return;
+    if (at_the_bound_ == 0 && statistics_.steps % k_stiff_asked != 0) return;
     double rates = 0, states = 0;
     // several entries at once, then the sums in their order
     constexpr std::size_t k_at_once = 8;
@@ -226,14 +224,13 @@ void ExplicitRungeKutta::look_for_stiffness(double h, double t_new) {
             states += of_states[i];
         }
     }
-    constexpr std::size_t k_enough = 15, k_others = 6;
     if (states > 0 && h * h * rates > control_.stability * control_.stability * states) {
         below_it_ = 0;
-        if (++at_the_bound_ == k_enough && statistics_.stiff_steps == 0) statistics_.stiff_from = t_new;
-    } else if (++below_it_ == k_others) {
+        if (++at_the_bound_ == k_stiff_enough && statistics_.stiff_steps == 0) statistics_.stiff_from = t_new;
+    } else if (++below_it_ == k_stiff_others) {
         at_the_bound_ = 0;
     }
-    if (at_the_bound_ >= k_enough) ++statistics_.stiff_steps;
+    if (at_the_bound_ >= k_stiff_enough) ++statistics_.stiff_steps;
 }
 
 bool ExplicitRungeKutta::retreat() {

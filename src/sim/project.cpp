@@ -7,6 +7,8 @@
 
 namespace appell {
 
+using namespace projection;
+
 namespace {
 
 constexpr double k_epsilon = std::numeric_limits<double>::epsilon();

@@ -9,6 +9,7 @@
 
 #include "sim/motion.hpp"
 #include "sim/motion_program.hpp"
+#include "sim/project_limits.hpp"
 
 namespace appell {
 
@@ -29,12 +30,12 @@ struct ProjectReport {
 };
 
 struct ProjectOptions {
-    std::size_t max_corrections = 6;
+    std::size_t max_corrections = projection::k_most_corrections;
     bool halving = false;
     bool as_it_is = false;  // what the corrections leave is taken, round-off or not
 };
 inline constexpr ProjectOptions k_project_start{60, true};
-inline constexpr ProjectOptions k_project_step{6, false};
+inline constexpr ProjectOptions k_project_step{};
 inline constexpr ProjectOptions k_correct_once{1, false, true};
 
 // brings the quaternions among the coordinates to unit norm; false for one that has no direction
@@ -43,13 +44,6 @@ inline constexpr ProjectOptions k_correct_once{1, false, true};
 class Projector {
 public:
     enum class Part { coordinates, speeds };  // of the state: what is corrected
-
-    // residuals are scaled by the size of the terms in them: a few dozen roundings is all that is left to gain
-    static constexpr double k_round_off = 32 * 2.220446049250313e-16;
-    // where an iteration that no longer gains counts as converged; rows written promise 1e-12
-    static constexpr double k_good_enough = 2e-13;
-    // what has moved by more than this part of itself, and of the largest one by a part of it, has moved by more than round-off
-    static constexpr double k_moved = 8 * 2.220446049250313e-16, k_moved_of_largest = 1e-3;
 
     // the program may have no outputs: then only quaternions are renormalised
     Projector(const Motion& motion, const Program& program, Part part);

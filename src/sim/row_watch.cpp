@@ -51,13 +51,17 @@ void RowWatch::take(Sample& sample, const EvalReport& report) const {
 }
 
 const RowWatch::Sample& RowWatch::sample_at(Integrator& integrator, double t, Sample& sample) {
-    if (integrator.dense(t, state_)) {
+    if (look_inside(integrator, t, state_))
         take(sample, velocity_.measure(t, state_).evaluation);
-    } else {
+    else
         sample.known = false;
-        unseen_ = true;
-    }
     return sample;
+}
+
+bool RowWatch::look_inside(Integrator& integrator, double t, std::vector<double>& x) {
+    const bool seen = integrator.dense(t, x);
+    unseen_ = unseen_ || !seen;
+    return seen;
 }
 
 double RowWatch::angle(const Sample& a, const Sample& b, std::size_t which) {
@@ -268,7 +272,7 @@ RowFinding RowWatch::look_over(Integrator& integrator) {
     const bool small_pivot = after_.size.back() < k_nearly_lost;
     bool short_gradient = false;
     for (std::size_t c = 0; c < constraints(); ++c) short_gradient = short_gradient || is_short(after_, c);
-    if (!(small_pivot || short_gradient) || !integrator.dense(integrator.t(), other_state_)) return found;
+    if (!(small_pivot || short_gradient) || !look_inside(integrator, integrator.t(), other_state_)) return found;
     Around around{.q_part = k_near, .u_part = k_near, .least = k_collapse, .turn = k_large_turn, .pivots = k_doubles};
     if (!small_pivot) {
         around.u_part = 0;
@@ -291,7 +295,7 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
     longest_step_ = std::max(longest_step_, std::abs(h));
     const std::size_t nq = states_ - columns_;
     const auto speed_at = [&](double s) {
-        if (!integrator.dense(t0 + s * h, state_)) return u_size_;
+        if (!look_inside(integrator, t0 + s * h, state_)) return u_size_;
         double largest = 0;
         for (std::size_t i = nq; i < states_; ++i) largest = std::max(largest, std::abs(state_[i]));
         return largest;
@@ -311,7 +315,7 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
         least = speed_at(place);
         if (!(least < k_rest * u_size_)) return {};
     }
-    if (!integrator.dense(t0 + place * h, other_state_)) return {};
+    if (!look_inside(integrator, t0 + place * h, other_state_)) return {};
     std::swap(after_, end_);  // what was seen at the end of the step is needed for the next one
     // as far around as rest was missed
     const double part = std::max(k_near, 3 * least / u_size_);
@@ -343,7 +347,7 @@ RowFinding RowWatch::look_along(Integrator& integrator) {
 // not. Straight on from the start of the step the gradient is the one of its end all the same, unless the step hides a jump.
 RowFinding RowWatch::look_ahead(Integrator& integrator) {
     const double t0 = integrator.t_previous(), t1 = integrator.t();
-    if (!integrator.dense(t0, other_state_) || !integrator.dense(t0 + k_beginning * (t1 - t0), state_)) return {};
+    if (!look_inside(integrator, t0, other_state_) || !look_inside(integrator, t0 + k_beginning * (t1 - t0), state_)) return {};
     for (std::size_t i = 0; i < states_; ++i) state_[i] = other_state_[i] + (state_[i] - other_state_[i]) / k_beginning;
     take(trial_, velocity_.measure(t1, state_).evaluation);
     if (!comparable(trial_, after_)) return {};

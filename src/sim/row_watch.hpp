@@ -67,6 +67,8 @@ private:
 
     void take(Sample& sample, const EvalReport& report) const;
     const Sample& sample_at(Integrator& integrator, double t, Sample& sample);
+    // the state inside the step, or the step is unseen
+    [[nodiscard]] bool look_inside(Integrator& integrator, double t, std::vector<double>& x);
     [[nodiscard]] std::size_t constraints() const { return first_row_.size() - 1; }
     [[nodiscard]] static bool comparable(const Sample& a, const Sample& b) {
         return a.known && b.known && a.bordered == b.bordered;

@@ -34,6 +34,13 @@ static inline Number exp2_about(const Number& x) {
     return Words::number(Words::bits(mantissa) + (Words::bits(shifted) << 52));
 }
 
+// A step is at least this, relative to t, or to a share of what is left where t itself is zero; and one that would almost reach
+// its end goes there, so that no sliver is left.
+inline constexpr double k_least_step = 16 * 2.220446049250313e-16, k_least_of_left = 1e-6, k_almost_there = 1.01;
+// of the look for stiffness: steps at the bound that are enough, others in a row that end the suspicion, one step of so many is
+// asked
+inline constexpr unsigned k_stiff_enough = 15, k_stiff_others = 6, k_stiff_asked = 8;
+
 inline constexpr double k_step_safety = 0.9;
 inline constexpr double k_least_log_error =
     -9.210340371976182;  // of 1e-4: smaller errors are taken for this one by the next step

@@ -332,7 +332,10 @@ bool Stretch::loop() {
         }
         if (!project_) last_velocity_ = velocity_.measure(t, state_).evaluation;
         if (const RowFinding found = watch_.look(integrator_); found.loss != RowLoss::none || found.unseen) {
-            if (!found.certain && matters(t) && integrator_.retreat()) continue;
+            if (!found.certain && matters(t)) {
+                if (integrator_.retreat()) continue;
+                if (found.unseen) return collapse(EndReason::step_too_small);
+            }
             if (!found.unseen) return lose(found);
         }
         if (!guards_.empty() && !pass_guards(t)) return false;
@@ -372,7 +375,8 @@ bool Stretch::march() {
     March march;
     if (!integrator_.lend(march) || !watch_.lend(march)) return marches_ = false;
     march.t_row = rows_.done() ? options_.t1 : rows_.next();
-    if (std::abs(march.t_row - march.t) < k_shortest_march * std::abs(march.h)) return false;
+    const double step = march.max_step > 0 ? std::min(march.max_step, std::abs(march.h)) : std::abs(march.h);
+    if (std::abs(march.t_row - march.t) < k_shortest_march * step) return false;
     march.motion = &motion_;
     march.least_pivot = watch_pivots_ ? k_least_pivot : 0;
     march.most_steps = std::min(

@@ -142,6 +142,7 @@ ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
     row_order_.resize(n_ + m_);
     column_order_.resize(n_ + m_);
     using std::pow;
+    given_growth_ = block.growth;
     least_pivot_ = pow(epsilon<R>(), R(2) / R(3));
     if (IsComplex<T>::value || n_ + m_ <= k_bordered_at_once) B_.resize(bordered_entries());
 }
@@ -194,7 +195,7 @@ bool ConstrainedSolver<T>::factor_mass() {
             inverse_diagonal_[block.begin + j] = T(1) / row[j];
         }
     }
-    growth_ = std::sqrt(growth_);
+    growth_ = std::max(std::sqrt(growth_), given_growth_);
     return true;
 }
 

@@ -112,6 +112,7 @@ private:
 
     std::vector<T> L_, inverse_diagonal_;  // Cholesky factors and 1 / L_jj
     R least_pivot_;                        // of M, relative to its diagonal
+    double given_growth_ = 1;              // SolveBlock::growth
     double growth_ = 1;                    // largest loss of size of a pivot of M, a cheap measure of its condition
     std::vector<T> A_;                     // rows of A in block order, m x n
     std::vector<R> Q_;                     // the rows made orthonormal, m x n

@@ -338,6 +338,7 @@ private:
         for (const ConstrainedSolve& s : spec_.solves) {
             SolveBlock block;
             block.kind = s.kind;
+            block.growth = s.growth;
             block.size = s.kind == SolveKind::linear ? s.A.columns : s.x.size();
             block.rows = s.kind == SolveKind::linear ? s.A.rows : s.lambda.size();
             const auto entries = [&](const SparseMatrix& matrix, std::vector<MatrixEntry>& out) {

@@ -65,6 +65,10 @@ struct ConstrainedSolve {
     std::vector<NodeId> s;
     std::vector<SymbolId> tau;
 
+    // Of a diagonal M that is what an elimination has left (dynam/articulated_inertia.hpp): the root of the largest loss of a
+    // pivot in it, for the judgement of rank.
+    double growth = 1;
+
     // of `multipliers`, `minimal` and `nonminimal`, where it is worth it; of `linear` for native code in one piece alone
     ClosedForm<NodeId> closed;
 };
@@ -116,6 +120,9 @@ struct SolveBlock {
     ClosedForm<Slot> closed;
     std::vector<std::vector<std::uint32_t>> mass_blocks;  // M's columns, grouped into the blocks that do not couple
     std::shared_ptr<const SparseElimination> sparse;      // of `multipliers`, where most entries are zero
+    double growth = 1;                                    // ConstrainedSolve::growth
+
+    [[nodiscard]] bool has_rows() const { return kind != SolveKind::linear; }  // of constraints, if only none
 };
 
 // the segment's instructions run first, then its solve block, if it has one
@@ -211,11 +218,11 @@ enum class EvalStatus : std::uint8_t {
 struct EvalReport {
     EvalStatus status = EvalStatus::ok;
     std::uint32_t solve = 0;        // which block the status is about; the number of blocks for outputs
-    std::uint32_t rank = 0;         // of the rows of the last block and of the servo rows
+    std::uint32_t rank = 0;         // of the rows of the last block that has any, and of the servo rows
     bool redundant = false;         // some block had fewer independent rows than rows; its lambda is the one of least norm
     bool bordered = false;          // some block had a (nearly) singular M and was solved by its bordered matrix
     double smallest_pivot = 1;      // least over the blocks: pivot of the last independent row, rows scaled to unit length
-    std::uint32_t weakest_row = 0;  // of the last block: the first dependent row, or that of the smallest pivot
+    std::uint32_t weakest_row = 0;  // of that block: the first dependent row, or that of the smallest pivot
     double inconsistency = 0;       // largest relative disagreement of a dependent row with its b
     std::uint32_t inconsistent_row = 0;
     std::uint32_t singular_column = 0;  // for singular_mass: a column of M that is free to move without inertia

@@ -80,7 +80,7 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
         }
     if (!solvers_[block]) {
         solvers_[block] = std::make_unique<ConstrainedSolver<T>>(program_->solves[block]);
-        if (block + 1 == solvers_.size()) solvers_[block]->limit_rank(most_rank_);
+        if (block == last_with_rows()) solvers_[block]->limit_rank(most_rank_);
     }
     return solvers_[block]->solve(slots_.data());
 }
@@ -152,10 +152,12 @@ EvalReport Workspace<T>::execute(bool poison, bool interpret) {
         if (segment.solve < 0) continue;
         const SolveReport solve = this->solve(k, interpret);
         servo_rank = std::max(servo_rank, solve.servo_rank);
-        report.rank = solve.rank + servo_rank;
+        if (program_->solves[static_cast<std::size_t>(segment.solve)].has_rows()) {
+            report.rank = solve.rank + servo_rank;
+            report.weakest_row = solve.weakest_row;
+        }
         report.redundant |= solve.redundant;
         report.bordered |= solve.bordered;
-        report.weakest_row = solve.weakest_row;
         report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
         if (solve.inconsistency > report.inconsistency) report.inconsistent_row = solve.inconsistent_row;
         report.inconsistency = std::max(report.inconsistency, solve.inconsistency);
@@ -196,8 +198,10 @@ EvalReport Workspace<T>::whole_report() const {
     if constexpr (std::is_same_v<T, double>)
         for (const SolveBlock& block : program_->solves) {
             const SolveReport solve = report_of_closed_form(block, slots_.data());
-            report.rank = solve.rank;
-            report.weakest_row = solve.weakest_row;
+            if (block.has_rows()) {
+                report.rank = solve.rank;
+                report.weakest_row = solve.weakest_row;
+            }
             report.smallest_pivot = std::min(report.smallest_pivot, solve.smallest_pivot);
         }
     return report;

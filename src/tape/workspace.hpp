@@ -50,14 +50,15 @@ public:
     // likewise, with the temporaries made NaN before every segment: for tests of the slot sharing
     EvalReport run_poisoned();
 
-    // of the last solve: see ConstrainedSolver
+    // of the last solve with rows: see ConstrainedSolver
     void limit_rank(std::size_t rank) {
         rank_limited_ = true;
         whole_ = nullptr;
         most_rank_ = rank;
-        if (!sparse_solvers_.empty() && sparse_solvers_.back()) sparse_solvers_.back()->limit_rank(rank);
-        if (!solvers_.empty() && solvers_.back()) solvers_.back()->limit_rank(rank);
-        if (!dense_solvers_.empty() && dense_solvers_.back()) dense_solvers_.back()->limit_rank(rank);
+        const std::size_t last = last_with_rows();
+        if (last < sparse_solvers_.size() && sparse_solvers_[last]) sparse_solvers_[last]->limit_rank(rank);
+        if (last < solvers_.size() && solvers_[last]) solvers_[last]->limit_rank(rank);
+        if (last < dense_solvers_.size() && dense_solvers_[last]) dense_solvers_[last]->limit_rank(rank);
     }
 
     // values of the last run, contiguous; NaN when it failed before its end
@@ -87,6 +88,11 @@ public:
 
 private:
     EvalReport execute(bool poison, bool interpret);
+    [[nodiscard]] std::size_t last_with_rows() const {
+        std::size_t last = program_->solves.size();
+        while (last > 0 && !program_->solves[last - 1].has_rows()) --last;
+        return last == 0 ? program_->solves.size() : last - 1;
+    }
     void execute_segment(std::size_t segment, bool interpret);
     void execute_run(const InstructionRun& run);
     void execute_call(const Instruction& instruction);

@@ -26,6 +26,20 @@ TEST_F(Cli, FormatReplacesFilesThatChange) {
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3);
 }
 
+TEST_F(Cli, FormatLeavesAPipeAPipe) {
+    write("a.appell", k_untidy);
+    const std::string in_folder = "cd '" + folder_.string() + "' && ";
+    ASSERT_EQ(std::system((in_folder + "mkfifo pipe && (cat a.appell > pipe &)").c_str()), 0);
+    EXPECT_EQ(call("format pipe").out, k_tidy);
+    EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
+    const Outcome standard = call("format /dev/stdin < a.appell");  // a file after all
+    EXPECT_EQ(standard.code, 0) << standard.out;
+    // what a model from a pipe includes is beside the user
+    write("part.appell", "param b = 2\n");
+    ASSERT_EQ(std::system((in_folder + "(printf 'system s\\ninclude \"part.appell\"\\n' > pipe &)").c_str()), 0);
+    EXPECT_EQ(call("check pipe").out.find("E0001"), std::string::npos);
+}
+
 TEST_F(Cli, FormatChecksWithoutWriting) {
     write("a.appell", k_untidy);
     write("b.appell", k_tidy);

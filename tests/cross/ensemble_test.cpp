@@ -183,6 +183,19 @@ TEST(Ensemble, LanesAreTheMembersOneByOne) {
     plan.random = {{"u2", SweepDraw::Law::uniform, 0.2, 3}};
     plan.extremes = {"energy"};
     expect_same_in_lanes(gallery_text("perpendicular_pucks"), plan, options, 2);
+    // a tree of bodies, without rows and with some
+    for (const char* rows : {"", "constraint s: dot(vel(P[n]), N.x) = 0\n"}) {
+        plan.random = {{"g", SweepDraw::Law::uniform, 9, 10}};
+        plan.samples = 20;
+        plan.extremes = {};
+        expect_same_in_lanes(std::string("system tree\nsize n = 12\nparam g = 9.81\nframe B[0] from N rotate 0 about y\n"
+                                         "point P[0] at O\nfor i in 1..n\n  coord q[i] = 0.1\nend\nfor i in 1..n\n"
+                                         "  frame B[i] from B[i-1] rotate q[i] about y\n"
+                                         "  particle P[i] mass 1 at P[i-1] - B[i].z\nend\ngravity -g*N.z\n") +
+                                 rows + "run for 1 s\n",
+                             plan, options, 1);
+    }
+    plan.extremes = {"energy"};
     // no constraints, other integrators
     plan.random = {{"l", SweepDraw::Law::normal, 1, 0.1}};
     for (const char* integrator : {"dop853", "cvode", "dopri5"}) {

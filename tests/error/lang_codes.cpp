@@ -322,7 +322,9 @@ TEST(LanguageErrors, HintsNameTheNearest) {
     EXPECT_EQ(hint("param w = 0.5 1/s^2"), "write `0.5 s^-2`");
     EXPECT_EQ(hint("let a = 2 (3 + 4)"), "write `2*(...)` for a product");
     EXPECT_EQ(hint("param v = 2 (m/s)^2"), "units have no parentheses: 1 m^2/s^2");
-    EXPECT_EQ(hint("run from 0 to 10 s"), "a run is written `run from 0 s for 10 s`");
+    EXPECT_EQ(hint("param v = 2 (m + 1)"), "write `2*(...)` for a product");
+    EXPECT_EQ(hint("param v = 2 kg (x + 1)"), "write `2 kg*(...)` for a product");
+    EXPECT_EQ(hint("run from 0 to 10 s"), "a range is written `0..10`, and a run `run from 0 s for 10 s`");
     for (const char* again : {"rotate a about z rotate a about x", "rotate a about z, rotate a about x",
                               "rotate a about z\nframe B from N rotate a about x"})
         EXPECT_NE(hint("coord a\nframe B from N " + std::string(again)).find("behind commas"), std::string::npos) << again;
