@@ -125,8 +125,8 @@ Formulation formulation_named(const std::string& name) {
     return *found;
 }
 
-// u' last, as the peers give it
-int evaluate(const std::string& model, const std::string& formulation) {
+// u' last, as the peers give it; the time is shared by so many parts of the model
+int evaluate(const std::string& model, const std::string& formulation, double parts = 1) {
     Ours ours(text_of(model), formulation_named(formulation));
     const Motion& motion = ours.motion();
     MotionRate rate(motion);
@@ -149,7 +149,7 @@ int evaluate(const std::string& model, const std::string& formulation) {
             if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate of " + model);
             keep(xd.data());
         });
-        return Measurement{seconds, values};
+        return Measurement{seconds / parts, values};
     });
 }
 
@@ -351,6 +351,7 @@ int work(std::span<const std::string> a) {
     const auto argument = [&](std::size_t i, const char* otherwise) { return i < a.size() ? a[i] : std::string(otherwise); };
     const auto number = [&](std::size_t i, const char* otherwise) { return std::atof(argument(i, otherwise).c_str()); };
     if (task == "evaluate") return evaluate(a[1], argument(2, "multipliers"));
+    if (task == "evaluate_point") return evaluate(a[1], "multipliers", std::atof(a[1].c_str() + a[1].find(':') + 1));
     if (task == "step")
         return step(a[1], argument(2, "multipliers"), number(3, "1e-8"), number(4, "10"), argument(5, "") == "ledger");
     if (task == "derive") return derive_task(a[1]);

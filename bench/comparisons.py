@@ -14,6 +14,7 @@ PEERS = {
     "Simbody": ["bench_simbody_worker"],
     "MuJoCo": ["bench_mujoco_chain"],
     "members one by one": ["bench_appell_worker"],
+    "a point among 1000": ["bench_appell_worker"],
 }
 
 
@@ -81,6 +82,12 @@ def comparisons():
             name = model.replace("_", " ")
             add("chains of points", f"u' of {n} points, {name}", ["evaluate", f"{model}:{n}"], "hand-written C++",
                 ["evaluate", f"{model}:{n}"], at_most=8, check=1e-5, slow=n > 1000)
+    # time per point across the range, which is least in its middle
+    for n in (10, 10_000, 100_000):
+        for model in ("equal_speeds", "perpendicular"):
+            name = model.replace("_", " ")
+            add("chains of points", f"a point among {n}, {name}", ["evaluate_point", f"{model}:{n}"], "a point among 1000",
+                ["evaluate_point", f"{model}:1000"], at_most=2, slow=n > 1000)
     return rows
 
 
