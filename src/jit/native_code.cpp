@@ -27,6 +27,15 @@ constexpr std::size_t k_most_doubles = std::size_t(1) << 27;
 // programs are also made in one piece up to here; beyond, what is saved around the pieces does not show
 constexpr std::size_t k_most_whole = 5000;
 
+// Code that is fetched from far away gains nothing over the interpreter's table where it is the longer of the two: few, short
+// operations on many numbers.
+constexpr std::size_t k_most_cached = std::size_t(1) << 20;
+bool is_worth_its_code(const Segment& segment, std::size_t bytes) {
+    std::size_t count = 0;
+    for (const InstructionRun& run : segment.runs) count += run.end - run.begin;
+    return bytes <= k_most_cached || bytes <= sizeof(Instruction) * count;
+}
+
 // the interpreter's formulas as functions
 template <Op op>
 double called(double x, double y, double z) {
@@ -664,8 +673,12 @@ void add_native_code([[maybe_unused]] Program& program) {
     for (const Segment& segment : program.segments) {
         const bool possible = schedule_segment(program, segment, schedule);
         out.align(16);
-        entries.push_back(possible ? out.size() : 0);
-        if (possible) scratch = std::max(scratch, SegmentCompiler(out, schedule).run());
+        const std::size_t begin = out.size();
+        const std::size_t needed = possible ? SegmentCompiler(out, schedule).run() : 0;
+        const bool worth_it = possible && is_worth_its_code(segment, out.size() - begin);
+        if (!worth_it) out.discard_from(begin);
+        entries.push_back(worth_it ? begin : 0);
+        if (worth_it) scratch = std::max(scratch, needed);
     }
     if (program.instructions.size() <= k_most_whole && schedule_program(program, schedule)) {
         out.align(64);

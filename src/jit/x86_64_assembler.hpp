@@ -126,6 +126,8 @@ public:
         while (code_.size() % to != 0) code_.push_back(0xcc);
     }
     [[nodiscard]] std::size_t size() const { return code_.size(); }
+    // a function that was made last is not wanted after all
+    void discard_from(std::size_t begin) { code_.resize(begin); }
     [[nodiscard]] const std::vector<std::uint8_t>& code() const { return code_; }
 
 private:
