@@ -525,13 +525,14 @@ std::vector<NodeId> ArticulatedTree::transform(ConstrainedSolve& solve, std::vec
     solve.growth = growth_;
     solve.M = {speeds_, speeds_, {}};
     for (std::uint32_t i = 0; i < speeds_; ++i) solve.M.entries.push_back({i, i, inertias_[i]});
-    std::vector<std::vector<NodeId>> rows(solve.A.rows, std::vector<NodeId>(speeds_));
-    for (const SparseEntry& e : solve.A.entries) rows[e.row][e.column] = e.value;
-    solve.A.entries.clear();
-    for (std::uint32_t row = 0; row < rows.size(); ++row) {
-        rows[row] = down(std::move(rows[row]));
+    const std::vector<SparseEntry> given = std::exchange(solve.A.entries, {});
+    for (auto begin = given.begin(); begin != given.end();) {
+        const std::uint32_t row = begin->row;
+        std::vector<NodeId> values(speeds_);
+        for (; begin != given.end() && begin->row == row; ++begin) values[begin->column] = begin->value;
+        values = down(std::move(values));
         for (std::uint32_t i = 0; i < speeds_; ++i)
-            if (rows[row][i].valid() && !g.is_constant(rows[row][i], 0)) solve.A.entries.push_back({row, i, rows[row][i]});
+            if (values[i].valid() && !g.is_constant(values[i], 0)) solve.A.entries.push_back({row, i, values[i]});
     }
     solve.x = std::move(z);
     std::vector<NodeId> unknowns;

@@ -165,6 +165,18 @@ public:
         paired_.assign(s_.outputs.size(), false);
         begin();
         std::vector<std::size_t> failures;
+        const std::vector<Slot> plain = plain_pivots(program);
+        if (!plain.empty()) {
+            // the least of them above zero; their sum, in register 3, is looked at with the results
+            out_.load(0, in_slots(plain.front()));
+            out_.move(3, 0);
+            for (std::size_t i = 1; i < plain.size(); ++i) {
+                out_.arithmetic(Arithmetic::min, 0, in_slots(plain[i]));
+                out_.arithmetic(Arithmetic::add, 3, in_slots(plain[i]));
+            }
+            out_.load_constant(1, k_zero);
+            failures.push_back(out_.jump_unless_above(0, 1));
+        }
         for (const SolveBlock& block : program.solves) {
             for (const PivotGuard& guard : guards_of(block)) look_at(guard, numbers, failures);
             if (const double least = least_square_of(block); least > 0) {
@@ -188,12 +200,13 @@ public:
         const auto add_to_sum = [&](int pair, int sum) {
             if (std::exchange(begun[static_cast<std::size_t>(sum)], true))
                 out_.add_pair(sum, pair);
-            else
+            else if (pair != sum)
                 out_.move(sum, pair);
         };
         const auto count = static_cast<std::uint32_t>(s_.outputs.size());
         for (std::uint32_t i = 0; i < count; i += 2) {
-            const int pair = 4 + static_cast<int>(i / 2 % 4);
+            const int sum = static_cast<int>(i / 2 % 2);
+            const int pair = begun[static_cast<std::size_t>(sum)] ? 4 + static_cast<int>(i / 2 % 4) : sum;
             if (paired_[i]) {
                 out_.load_pair(pair, output(i));
             } else {
@@ -203,7 +216,7 @@ public:
                     out_.store_pair(output(i), pair);
                 }
             }
-            add_to_sum(pair, static_cast<int>(i / 2 % 2));
+            add_to_sum(pair, sum);
         }
         for (const SolveBlock& block : program.solves)
             for (const std::vector<Slot>* list : {&block.closed.x, &block.closed.lambda})
@@ -217,6 +230,7 @@ public:
             out_.move(1, 0);
             out_.take_second(1);
             out_.arithmetic(Arithmetic::add, 0, 1);
+            if (!plain.empty()) out_.arithmetic(Arithmetic::add, 0, 3);
             out_.arithmetic(Arithmetic::sub, 0, 0);
             failures.push_back(out_.jump_unless_number(0));
         }
@@ -243,16 +257,25 @@ private:
     // ---- what ends a whole program
 
     static Memory in_slots(Slot slot) { return {X86Assembler::Base::slots, slot}; }
+    // of which nothing was taken off: above a part of themselves where they are finite and above zero; each once
+    static std::vector<Slot> plain_pivots(const Program& program) {
+        std::vector<Slot> out;
+        for (const SolveBlock& block : program.solves)
+            for (const PivotGuard& guard : guards_of(block))
+                for (std::size_t i = 0; i < guard.pivots->size(); ++i)
+                    if (const Slot pivot = (*guard.pivots)[i];
+                        pivot == (*guard.diagonals)[i] && std::find(out.begin(), out.end(), pivot) == out.end())
+                        out.push_back(pivot);
+        return out;
+    }
     void look_at(const PivotGuard& guard, const GuardNumbers& numbers, std::vector<std::size_t>& failures) {
         if (*guard.pivots != *guard.diagonals) out_.load_constant(1, k_zero);
         for (std::size_t i = 0; i < guard.pivots->size(); ++i) {
             const Slot pivot = (*guard.pivots)[i], diagonal = (*guard.diagonals)[i];
+            if (pivot == diagonal) continue;
             out_.load(0, in_slots(diagonal));
-            if (pivot == diagonal)  // above a part of itself it is also above zero
-                out_.move(2, 0);
-            else
-                out_.load(2, in_slots(pivot));
-            if (pivot != diagonal) failures.push_back(out_.jump_unless_above(0, 1));
+            out_.load(2, in_slots(pivot));
+            failures.push_back(out_.jump_unless_above(0, 1));
             out_.multiply_constant(0, numbers.place(guard.least));
             failures.push_back(out_.jump_unless_above(2, 0));
         }

@@ -303,8 +303,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
     const bool euclidean = options.drift == DriftControl::yoon;
     // A tree by articulated inertias, where the elimination of M is too long to be written out. With constraint rows the solve is
-    // one of numbers, and M is as long as its longest chain: other systems may have many speeds and few in one place.
-    const bool tree_serves = sparse && !options.residual && d.C.empty() && d.actuators.empty() && d.added_force.empty();
+    // one of numbers, and M is as long as its longest chain: other systems may have many speeds and few in one place. The rows
+    // are not sparse any more.
+    const bool tree_serves = sparse && !options.residual && d.C.empty() && d.actuators.empty() && d.added_force.empty() &&
+                             d.rows.size() * m.speeds.size() <= options.solve_entries;
     const bool long_anyway = m.speeds.size() > k_most_closed_unknowns;
     std::optional<ArticulatedTree> tree;
     if (tree_serves && (!d.rows.empty() || long_anyway))
