@@ -224,9 +224,15 @@ int linearize_task(const std::string& path) {
         return real;
     };
     return serve({}, [&] {
-        const double start = processor_time();
-        std::vector<double> real = eigenvalues();
-        const double seconds = processor_time() - start;
+        // the peer takes minutes once; what takes milliseconds is taken several times
+        std::vector<double> times, real;
+        for (int i = 0; i < 9; ++i) {
+            const double start = processor_time();
+            real = eigenvalues();
+            times.push_back(processor_time() - start);
+        }
+        std::nth_element(times.begin(), times.begin() + 4, times.end());
+        const double seconds = times[4];
         // the four of lean and steer at 5 m/s; the others are zero
         std::sort(real.begin(), real.end());
         return Measurement{seconds, real};

@@ -203,9 +203,13 @@ public:
             else if (pair != sum)
                 out_.move(sum, pair);
         };
+        if (!plain.empty()) add_to_sum(3, 1);  // nothing waits for it there
         const auto count = static_cast<std::uint32_t>(s_.outputs.size());
         for (std::uint32_t i = 0; i < count; i += 2) {
-            const int sum = static_cast<int>(i / 2 % 2);
+            // the last ones, which are ready last, come to what all others add up to
+            const bool last = i + 2 >= count && begun[0] && begun[1];
+            if (last && std::exchange(begun[1], false)) out_.add_pair(0, 1);
+            const int sum = last ? 0 : static_cast<int>(i / 2 % 2);
             const int pair = begun[static_cast<std::size_t>(sum)] ? 4 + static_cast<int>(i / 2 % 4) : sum;
             if (paired_[i]) {
                 out_.load_pair(pair, output(i));
@@ -230,7 +234,6 @@ public:
             out_.move(1, 0);
             out_.take_second(1);
             out_.arithmetic(Arithmetic::add, 0, 1);
-            if (!plain.empty()) out_.arithmetic(Arithmetic::add, 0, 3);
             out_.arithmetic(Arithmetic::sub, 0, 0);
             failures.push_back(out_.jump_unless_number(0));
         }
