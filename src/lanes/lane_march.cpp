@@ -87,7 +87,7 @@ void LaneMarch::use(const MarchMethod& method) {
     p.row_begin = row_begin_.data();
 
     const std::size_t carried = p.carried, entries = row_begin_.empty() ? 0 : row_begin_.back(), constraints = p.constraints;
-    std::vector<std::pair<double**, std::size_t>> parts;
+    std::vector<LaneNumbers::Part> parts;
     LaneMarchPlan::Numbers& n = p.one;
     for (double** one : {&n.t,
                          &n.t_previous,
@@ -117,25 +117,18 @@ void LaneMarch::use(const MarchMethod& method) {
                          &n.smallest_pivot,
                          &n.smallest_pivot_at,
                          &p.step})
-        parts.emplace_back(one, 1);
+        parts.push_back({one, 1});
     for (double** all : {&p.x, &p.rate_at_x, &p.trial, &p.last_stage, &p.state, &p.inside, &p.end_rate, &p.change, &p.bend,
                          &p.twist, &p.fourth, &p.atol, &p.coordinate_sizes})
-        parts.emplace_back(all, carried);
+        parts.push_back({all, carried});
     for (LaneMarchPlan::Sample* sample : {&p.before, &p.middle, &p.after, &p.ahead}) {
-        parts.emplace_back(&sample->rows, entries);
-        parts.emplace_back(&sample->directions, entries);
-        parts.emplace_back(&sample->sizes, constraints + 1);
+        parts.push_back({&sample->rows, entries});
+        parts.push_back({&sample->directions, entries});
+        parts.push_back({&sample->sizes, constraints + 1});
     }
-    parts.emplace_back(&p.longest, constraints);
-    parts.emplace_back(&p.rates, (method.stages + 1) * carried);
-    std::size_t size = 0;
-    for (const auto& part : parts) size += part.second;
-    numbers_ = LaneNumbers(size);
-    double* next = numbers_.data();
-    for (const auto& part : parts) {
-        *part.first = next;
-        next += k_lanes * part.second;
-    }
+    parts.push_back({&p.longest, constraints});
+    parts.push_back({&p.rates, (method.stages + 1) * carried});
+    numbers_ = LaneNumbers(parts);
 }
 
 bool LaneMarch::seat(March& march) {

@@ -67,6 +67,16 @@ LaneNumbers::LaneNumbers(std::size_t size) : memory_(k_lanes * (size + 1), 0.0) 
     data_ = memory_.data() + (past == 0 ? 0 : (bytes - past) / sizeof(double));
 }
 
+LaneNumbers::LaneNumbers(std::span<const Part> parts)
+    : LaneNumbers(std::accumulate(parts.begin(), parts.end(), std::size_t(0),
+                                  [](std::size_t sum, const Part& part) { return sum + part.size; })) {
+    double* next = data_;
+    for (const Part& part : parts) {
+        *part.begin = next;
+        next += k_lanes * part.size;
+    }
+}
+
 // columns, blocks and places as ConstrainedSolver has them
 LaneSolve::LaneSolve(const SolveBlock& block) : b_(block.b), lambda_(block.lambda) {
     std::vector<std::uint32_t> position(block.size), block_of(block.size);
@@ -107,20 +117,13 @@ LaneSolve::LaneSolve(const SolveBlock& block) : b_(block.b), lambda_(block.lambd
     plan_.least_pivot = std::pow(std::numeric_limits<double>::epsilon(), 2.0 / 3.0);
     plan_.least_row = k_dependent_row;
     plan_.growth = block.growth;
-    const std::pair<double**, std::size_t> parts[] = {{&plan_.L, entries}, {&plan_.inverse_diagonal, n},
-                                                      {&plan_.A, m * n},   {&plan_.Q, m * n},
-                                                      {&plan_.R, m * m},   {&plan_.right, n},
-                                                      {&plan_.known, m},   {&plan_.length, m},
-                                                      {&plan_.w, m},       {&plan_.part, m},
-                                                      {&plan_.pivot, m}};
-    std::size_t size = 0;
-    for (const auto& part : parts) size += part.second;
-    numbers_ = LaneNumbers(size);
-    double* next = numbers_.data();
-    for (const auto& part : parts) {
-        *part.first = next;
-        next += k_lanes * part.second;
-    }
+    const LaneNumbers::Part parts[] = {{&plan_.L, entries}, {&plan_.inverse_diagonal, n},
+                                       {&plan_.A, m * n},   {&plan_.Q, m * n},
+                                       {&plan_.R, m * m},   {&plan_.right, n},
+                                       {&plan_.known, m},   {&plan_.length, m},
+                                       {&plan_.w, m},       {&plan_.part, m},
+                                       {&plan_.pivot, m}};
+    numbers_ = LaneNumbers(parts);
 }
 
 bool LaneWorkspace::possible(const Program& program) {

@@ -22,6 +22,12 @@ namespace appell {
 class LaneNumbers {
 public:
     explicit LaneNumbers(std::size_t size = 0);
+    // several lists, one behind the other; where each begins is put where it is kept
+    struct Part {
+        double** begin;
+        std::size_t size;
+    };
+    explicit LaneNumbers(std::span<const Part> parts);
     [[nodiscard]] double* data() const { return data_; }
     [[nodiscard]] std::size_t size() const { return memory_.size() / k_lanes - 1; }
 

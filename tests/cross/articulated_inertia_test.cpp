@@ -125,27 +125,37 @@ private:
     std::vector<std::string> rates_, velocities_, bodies_;
 };
 
+struct RandomState {
+    double t;
+    std::vector<double> x, values;  // by entry of the motion; by symbol
+};
+
+RandomState random_state(const ConstrainedDynamics& d, const LoweredMotion& lowered, unsigned seed) {
+    const Motion& motion = lowered.motion;
+    std::mt19937 random(seed);
+    RandomState out{0.3, lowered.x0, std::vector<double>(d.graph().symbol_count(), 0.0)};
+    for (double& value : out.x) value += std::uniform_real_distribution<double>(-0.3, 0.3)(random);
+    out.x.resize(motion.carried());
+    std::size_t next = 0;
+    out.values[lowered.inputs[next++].index()] = out.t;
+    for (std::size_t i = 0; i < motion.states(); ++i) out.values[lowered.inputs[next++].index()] = out.x[i];
+    for (const double parameter : motion.parameters) out.values[lowered.inputs[next++].index()] = parameter;
+    return out;
+}
+
 // |M u' - f| at a random state, relative to what is added up: free of the condition of M
 double disagreement(const ConstrainedDynamics& d, const LoweredMotion& lowered, unsigned seed) {
     const Motion& motion = lowered.motion;
-    std::mt19937 random(seed);
-    std::vector<double> x = lowered.x0, xd(motion.carried());
-    for (double& value : x) value += std::uniform_real_distribution<double>(-0.3, 0.3)(random);
-    x.resize(motion.carried());
-    const double t = 0.3;
+    const auto [t, x, values] = random_state(d, lowered, seed);
+    std::vector<double> xd(motion.carried());
     MotionRate rate(motion);
     EXPECT_EQ(rate.rate(t, x, xd), RateStatus::ok);
-    std::vector<double> values(d.graph().symbol_count(), 0.0);
-    std::size_t next = 0;
-    values[lowered.inputs[next++].index()] = t;
-    for (std::size_t i = 0; i < motion.states(); ++i) values[lowered.inputs[next++].index()] = x[i];
-    for (const double parameter : motion.parameters) values[lowered.inputs[next++].index()] = parameter;
     std::vector<NodeId> nodes = d.f();
     for (const SparseEntry& e : d.M().entries) nodes.push_back(e.value);
     const std::vector<double> found = evaluate<double>(d.graph(), nodes, std::span<const double>(values));
     const auto n = static_cast<Eigen::Index>(motion.speeds);
     Eigen::MatrixXd M = Eigen::MatrixXd::Zero(n, n);
-    next = motion.speeds;
+    std::size_t next = motion.speeds;
     for (const SparseEntry& e : d.M().entries) M(e.row, e.column) = M(e.column, e.row) = found[next++];
     const Eigen::VectorXd f = Eigen::Map<const Eigen::VectorXd>(found.data(), n);
     const Eigen::VectorXd ud = Eigen::Map<const Eigen::VectorXd>(xd.data() + motion.coordinates, n);
@@ -156,11 +166,8 @@ double disagreement(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
 // beside A' lambda, and how far A u' and A du are from where they shall be; relative to what is added up.
 void expect_rows_kept(const ConstrainedDynamics& d, const LoweredMotion& lowered, unsigned seed) {
     const Motion& motion = lowered.motion;
-    std::mt19937 random(seed);
-    std::vector<double> x = lowered.x0, xd(motion.carried());
-    for (double& value : x) value += std::uniform_real_distribution<double>(-0.3, 0.3)(random);
-    x.resize(motion.carried());
-    const double t = 0.3;
+    const auto [t, x, values] = random_state(d, lowered, seed);
+    std::vector<double> xd(motion.carried());
     MotionRate rate(motion);
     ASSERT_EQ(rate.rate(t, x, xd), RateStatus::ok);
     MotionProgram velocity(motion, motion.velocity), position(motion, motion.position), observe(motion, motion.observe);
@@ -168,12 +175,7 @@ void expect_rows_kept(const ConstrainedDynamics& d, const LoweredMotion& lowered
     ASSERT_EQ(position.run(t, x).status, EvalStatus::ok);
     ASSERT_EQ(observe.run(t, x).status, EvalStatus::ok);
 
-    std::vector<double> values(d.graph().symbol_count(), 0.0);
-    std::size_t next = 0;
-    values[lowered.inputs[next++].index()] = t;
-    for (std::size_t i = 0; i < motion.states(); ++i) values[lowered.inputs[next++].index()] = x[i];
-    for (const double parameter : motion.parameters) values[lowered.inputs[next++].index()] = parameter;
-    const auto numbers = [&](const std::vector<NodeId>& nodes) {
+    const auto numbers = [&, &values = values](const std::vector<NodeId>& nodes) {
         const std::vector<double> found = evaluate<double>(d.graph(), nodes, std::span<const double>(values));
         return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(found.data(), static_cast<Eigen::Index>(found.size())));
     };
