@@ -178,7 +178,7 @@ public:
             failures.push_back(out_.jump_unless_above(0, 1));
         }
         for (const SolveBlock& block : program.solves) {
-            for (const PivotGuard& guard : guards_of(block)) look_at(guard, numbers, failures);
+            for (const PivotGuard& guard : guards_of(block)) look_at(guard, program, numbers, failures);
             if (const double least = least_square_of(block); least > 0) {
                 out_.load(0, in_slots(block.closed.row_diagonal.front()));
                 out_.move(1, 0);
@@ -266,16 +266,19 @@ private:
         for (const SolveBlock& block : program.solves)
             for (const PivotGuard& guard : guards_of(block))
                 for (std::size_t i = 0; i < guard.pivots->size(); ++i)
-                    if (const Slot pivot = (*guard.pivots)[i];
-                        pivot == (*guard.diagonals)[i] && std::find(out.begin(), out.end(), pivot) == out.end())
+                    if (const Slot pivot = (*guard.pivots)[i]; pivot == (*guard.diagonals)[i] && !program.is_steady(pivot) &&
+                                                               std::find(out.begin(), out.end(), pivot) == out.end())
                         out.push_back(pivot);
         return out;
     }
-    void look_at(const PivotGuard& guard, const GuardNumbers& numbers, std::vector<std::size_t>& failures) {
-        if (*guard.pivots != *guard.diagonals) out_.load_constant(1, k_zero);
+    // NOTE: steady pivots are looked at when parameters change (Workspace::settle)
+    void look_at(const PivotGuard& guard, const Program& program, const GuardNumbers& numbers,
+                 std::vector<std::size_t>& failures) {
+        bool zero_at_hand = false;
         for (std::size_t i = 0; i < guard.pivots->size(); ++i) {
             const Slot pivot = (*guard.pivots)[i], diagonal = (*guard.diagonals)[i];
-            if (pivot == diagonal) continue;
+            if (pivot == diagonal || guard.is_steady(i, program)) continue;
+            if (!std::exchange(zero_at_hand, true)) out_.load_constant(1, k_zero);
             out_.load(0, in_slots(diagonal));
             out_.load(2, in_slots(pivot));
             failures.push_back(out_.jump_unless_above(0, 1));
@@ -657,7 +660,7 @@ std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& p
     auto code = std::make_shared<LaneCode>();
     SegmentSchedule schedule;
     std::vector<std::size_t> entries;
-    if (schedule_program(program, schedule)) {
+    if (schedule_program(program, 0, schedule)) {
         entries.push_back(out.size());
         code->whole = true;
         code->scratch = SegmentCompiler(out, schedule, sines).run_unguarded(program);
@@ -706,7 +709,7 @@ void add_native_code([[maybe_unused]] Program& program) {
         entries.push_back(worth_it ? begin : 0);
         if (worth_it) scratch = std::max(scratch, needed);
     }
-    if (program.instructions.size() <= k_most_whole && schedule_program(program, schedule)) {
+    if (program.instructions.size() <= k_most_whole && schedule_program(program, program.steady_segments, schedule)) {
         out.align(64);
         whole = out.size();
         scratch = std::max(scratch, SegmentCompiler(out, schedule).run_whole(program, numbers));

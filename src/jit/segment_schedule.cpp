@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace appell {
 
@@ -138,10 +139,10 @@ bool schedule_segment(const Program& program, const Segment& segment, SegmentSch
     return true;
 }
 
-bool schedule_program(const Program& program, SegmentSchedule& out) {
+bool schedule_program(const Program& program, std::size_t first, SegmentSchedule& out) {
     Scheduling scheduling(program, out);
     std::vector<ValueId> watched, unknowns;
-    for (const Segment& segment : program.segments) {
+    for (const Segment& segment : std::span(program.segments).subspan(first)) {
         if (segment.repeats || !scheduling.add(segment)) return false;
         if (segment.solve < 0) continue;
         const SolveBlock& block = program.solves[static_cast<std::size_t>(segment.solve)];

@@ -43,7 +43,7 @@ void ImplicitEquations::set_parameter(std::size_t index, double value) {
 }
 
 RateStatus ImplicitEquations::unknowns_at(double t, std::span<const double> x, std::span<double> z) {
-    const std::span<double> inputs = solution_.inputs();
+    const std::span<double> inputs = solution_.moving_inputs();
     inputs[0] = t;
     std::copy_n(x.begin(), states_, inputs.begin() + 1);
     const RateStatus status = status_of(solution_.run().status);
@@ -52,7 +52,7 @@ RateStatus ImplicitEquations::unknowns_at(double t, std::span<const double> x, s
 }
 
 EvalStatus ImplicitEquations::run(Workspace<double>& program, const FirstOrderSystem::Implicit& at) const {
-    const std::span<double> inputs = program.inputs();
+    const std::span<double> inputs = program.moving_inputs();
     inputs[0] = at.t;
     std::copy_n(at.x.begin(), states_, inputs.begin() + 1);
     const std::span<double> unknowns = inputs.subspan(1 + states_ + parameters_);

@@ -32,7 +32,7 @@ public:
             std::copy_n(x.begin(), states_, inputs_.begin() + 1);
             if (run_together(inputs_.data() + program_->stream_begin, outputs_.data())) return together_.report;
         }
-        const std::span<double> inputs = own().inputs();
+        const std::span<double> inputs = own().moving_inputs();
         inputs[0] = t;
         std::copy_n(x.begin(), states_, inputs.begin() + 1);
         return own_->run();
@@ -41,7 +41,7 @@ public:
     // the same without a copy, straight into `out`, where the program allows it; see Workspace::run_whole
     [[nodiscard]] bool run_whole(double t, std::span<const double> x, std::span<double> out) {
         if (neighbours_ != nullptr || !own_) return run_whole_together(t, x, out);
-        own_->inputs()[0] = t;
+        own_->moving_inputs()[0] = t;
         return own_->run_whole(x.data(), out.data());
     }
     // of run_whole, where nobody is waited for; t goes into the first of its slots
@@ -54,7 +54,7 @@ public:
     // Of a program whose streamed inputs are x and whose outputs are x'; with the rate at the end of the step, and its report.
     [[nodiscard]] bool offers_stages() const { return stages_together_ != nullptr; }
     [[nodiscard]] bool run_stages(const StepStages& stages, std::span<double> end_rate, EvalReport& report) {
-        const double* const inputs = own_ ? own_->inputs().data() : inputs_.data();
+        const double* const inputs = own_ ? own_->moving_inputs().data() : inputs_.data();
         Neighbours::StageRequest request{program_, inputs, stages, end_rate.data()};
         stages_together_->evaluate(request);
         if (request.done) report = request.report;
@@ -96,7 +96,7 @@ private:
             inputs_[0] = t;
             if (run_together(x.data(), out.data())) return true;
         }
-        own().inputs()[0] = t;
+        own().moving_inputs()[0] = t;
         return own_->run_whole(x.data(), out.data());
     }
     void join(Neighbours& neighbours) {

@@ -215,7 +215,7 @@ void WrittenSolution::set_guess(double t, std::span<const double> x, std::span<c
         guess_rate_[k] = xd[written_.order[independent_ + k]];
     }
     if (!stage_) return;
-    const std::span<double> inputs = stage_->inputs().subspan(stage_guess_);
+    const std::span<double> inputs = stage_->moving_inputs().subspan(stage_guess_);
     std::ranges::copy(guess_, inputs.begin());
     std::ranges::copy(guess_rate_, inputs.begin() + static_cast<std::ptrdiff_t>(guess_.size()));
     inputs[2 * guess_.size()] = t;
@@ -228,7 +228,7 @@ bool WrittenSolution::start(double t, std::span<const double> x, double least_po
         const double least = k < written_.position.blocks ? least_position_pivot : least_velocity_pivot;
         least_[k] = std::copysign(k_other_pivots * least, out_[determinants_ + k]);
     }
-    if (stage_) std::ranges::copy(least_, stage_->inputs().end() - static_cast<std::ptrdiff_t>(least_.size()));
+    if (stage_) std::ranges::copy(least_, stage_->moving_inputs().end() - static_cast<std::ptrdiff_t>(least_.size()));
     return regular();
 }
 

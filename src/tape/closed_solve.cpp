@@ -295,10 +295,8 @@ bool take_closed_form(const SolveBlock& block, double* slots) {
     const ClosedForm<Slot>& closed = block.closed;
     // NOTE: comparisons are false for what is not a number, and the solve then says what is wrong
     for (const PivotGuard& guard : guards_of(block))
-        for (std::size_t i = 0; i < guard.pivots->size(); ++i) {
-            const double diagonal = slots[(*guard.diagonals)[i]];
-            if (!(diagonal > 0) || !(slots[(*guard.pivots)[i]] > guard.least * diagonal)) return false;
-        }
+        for (std::size_t i = 0; i < guard.pivots->size(); ++i)
+            if (!guard.holds(i, slots)) return false;
     if (const double least = least_square_of(block); least > 0) {
         double longest = 0, shortest = std::numeric_limits<double>::infinity();
         for (const Slot slot : closed.row_diagonal) {
@@ -312,6 +310,14 @@ bool take_closed_form(const SolveBlock& block, double* slots) {
     for (std::size_t i = 0; i < closed.lambda.size(); ++i)
         finite &= std::isfinite(slots[block.lambda[i]] = slots[closed.lambda[i]]);
     return finite;
+}
+
+bool steady_pivots_are_good(const Program& program, const double* slots) {
+    for (const SolveBlock& block : program.solves)
+        for (const PivotGuard& guard : guards_of(block))
+            for (std::size_t i = 0; i < guard.pivots->size(); ++i)
+                if (guard.is_steady(i, program) && !guard.holds(i, slots)) return false;
+    return true;
 }
 
 SolveReport report_of_closed_form(const SolveBlock& block, const double* slots) {

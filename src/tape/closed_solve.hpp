@@ -24,6 +24,14 @@ void add_closed_form(Graph& graph, ConstrainedSolve& solve);
 struct PivotGuard {
     const std::vector<Slot>*pivots, *diagonals;
     double least;
+
+    [[nodiscard]] bool holds(std::size_t i, const double* slots) const {
+        const double diagonal = slots[(*diagonals)[i]];
+        return diagonal > 0 && slots[(*pivots)[i]] > least * diagonal;
+    }
+    [[nodiscard]] bool is_steady(std::size_t i, const Program& program) const {
+        return program.is_steady((*pivots)[i]) && program.is_steady((*diagonals)[i]);
+    }
 };
 // the two of a closed form: of what has mass, and of the rows
 [[nodiscard]] std::array<PivotGuard, 2> guards_of(const SolveBlock& block);
@@ -35,6 +43,8 @@ struct PivotGuard {
 
 // x and lambda from their closed forms into their slots; false where the pivots ask for the solve itself.
 [[nodiscard]] bool take_closed_form(const SolveBlock& block, double* slots);
+// the guards of all solves of which both sides are steady: good as long as the parameters stay
+[[nodiscard]] bool steady_pivots_are_good(const Program& program, const double* slots);
 // what there is to say where they do not
 [[nodiscard]] SolveReport report_of_closed_form(const SolveBlock& block, const double* slots);
 

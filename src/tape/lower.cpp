@@ -1,7 +1,7 @@
 // Lowering: expressions to a program of segments and solve blocks.
 //
 // The stage of a node is one more than the index of the latest solve whose unknowns it uses; segment k computes the nodes of
-// stage k. A law that depends on its own solve's multipliers is a stage of its own between the guess and the solve. Inside a
+// stage k. What depends on parameters and constants alone comes before all others, in a segment of its own. A law that depends on its own solve's multipliers is a stage of its own between the guess and the solve. Inside a
 // segment instructions are ordered by depth, then by operation, and equal neighbours form runs, so that the interpreter branches
 // once per run. Slots of temporaries are given out by a linear scan; they return to the pool at the end of the run that reads
 // them last, which keeps the instructions of a run independent. All passes are plain loops over needed nodes, n log n together.
@@ -141,6 +141,28 @@ private:
         local_.assign(g_.size(), k_none);
         for (std::size_t i = 0; i < order_.size(); ++i) local_[order_[i].index()] = static_cast<std::uint32_t>(i);
         slot_.assign(order_.size(), k_none);
+        find_steady();
+    }
+
+    // values of parameters and constants alone; without parameters nothing is told apart
+    void find_steady() {
+        const auto is_parameter = [&](SymbolId s) {
+            return s.index() < g_.symbol_count() && g_.symbol(s).kind == SymbolKind::parameter;
+        };
+        steady_.assign(order_.size(), false);
+        if (std::ranges::none_of(spec_.inputs, is_parameter)) return;
+        std::vector<bool> given(g_.symbol_count());
+        for (const SymbolId s : spec_.inputs)
+            if (is_parameter(s)) given[s.index()] = true;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const NodeId id = order_[i];
+            const Op op = g_.op(id);
+            const int arity = g_.arity(id);
+            bool steady = op != Op::Symbol || given[g_.symbol_of(id).index()];
+            for (int k = 0; k < arity && steady; ++k) steady = steady_[operand(id, k)];
+            steady_[i] = steady;
+            if (steady && arity > 0 && op != Op::Args) program_.steady_segments = 1;
+        }
     }
 
     // inputs take the first slots; unknowns get theirs after inputs and constants
@@ -148,7 +170,8 @@ private:
         symbol_slot_.assign(g_.symbol_count(), k_none);
         symbol_stage_.assign(g_.symbol_count(), 0);
         program_.inputs = spec_.inputs.size();
-        for (std::size_t i = 0; i < spec_.inputs.size(); ++i) claim(spec_.inputs[i], static_cast<Slot>(i), 0);
+        const auto first = static_cast<std::uint32_t>(program_.steady_segments);
+        for (std::size_t i = 0; i < spec_.inputs.size(); ++i) claim(spec_.inputs[i], static_cast<Slot>(i), first);
         next_ = static_cast<Slot>(program_.inputs);
         for (std::size_t i = 0; i < order_.size(); ++i) {
             const Op op = g_.op(order_[i]);
@@ -161,7 +184,7 @@ private:
             }
         }
         number_reciprocals();
-        std::uint32_t stage = 0;
+        std::uint32_t stage = first;
         for (const ConstrainedSolve& s : spec_.solves) {
             if (!s.guess.empty()) ++stage;
             for (const SymbolId symbol : s.guess) claim(symbol, next_++, stage);
@@ -211,12 +234,13 @@ private:
                 slot_[i] = symbol_slot_[symbol.index()];
                 if (slot_[i] == k_none)
                     throw Error("the program uses the symbol " + g_.symbol(symbol).name + ", which is not one of its inputs");
-                stage_[i] = symbol_stage_[symbol.index()];
+                stage_[i] = steady_[i] ? 0 : symbol_stage_[symbol.index()];
                 continue;
             }
             if (!(info(op).scalar || op == Op::PowInt || op == Op::Args || op == Op::Call))
                 throw Error("vector expressions can not be lowered: resolve them into components first");
             const int arity = g_.arity(id);
+            if (!steady_[i]) stage_[i] = static_cast<std::uint32_t>(program_.steady_segments);
             for (int k = 0; k < arity; ++k) stage_[i] = std::max(stage_[i], stage_[operand(id, k)]);
             for (int k = 0; k < arity; ++k) {
                 const std::uint32_t o = operand(id, k);
@@ -240,7 +264,7 @@ private:
             if (x.op != y.op) return x.op < y.op;
             return x.node < y.node;
         });
-        program_.segments.resize(stage_of_solve_.empty() ? 1 : stage_of_solve_.back() + 2);
+        program_.segments.resize(stage_of_solve_.empty() ? 1 + program_.steady_segments : stage_of_solve_.back() + 2);
         for (std::size_t k = 0; k < spec_.solves.size(); ++k) {
             Segment& segment = program_.segments[stage_of_solve_[k]];
             segment.solve = static_cast<std::int32_t>(k);
@@ -277,6 +301,7 @@ private:
         for (const Key& key : keys_)
             if (keeps[key.node]) slot_[key.node] = next_++;
         program_.first_temporary = next_;
+        list_steady_slots();
 
         std::vector<Slot> pool, ending;
         for (const Segment& segment : program_.segments) {
@@ -299,6 +324,13 @@ private:
             }
         }
         program_.slots = next_;
+    }
+
+    void list_steady_slots() {
+        if (std::ranges::none_of(steady_, [](bool steady) { return steady; })) return;
+        program_.steady.assign(program_.first_temporary, false);
+        for (std::size_t i = 0; i < order_.size(); ++i)
+            if (steady_[i] && slot_[i] != k_none) program_.steady[slot_[i]] = true;
     }
 
     void write_instructions() {
@@ -432,6 +464,7 @@ private:
     Program program_;
     std::vector<NodeId> order_;         // needed nodes, ascending; all tables below are by index in it
     std::vector<std::uint32_t> local_;  // node -> index in order_
+    std::vector<bool> steady_;          // of parameters and constants alone
     std::vector<std::uint32_t> stage_, level_;
     std::vector<Slot> slot_;
     std::vector<Slot> reciprocal_;  // of divisors that are powers of two

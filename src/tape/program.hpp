@@ -2,7 +2,8 @@
 //
 // A Program is an ordered list of tape segments and solve blocks. A tape segment is straight-line arithmetic over one array of
 // slots; a solve block reads its matrices from slots and writes its unknowns to slots that later segments read. Parameters are
-// inputs like any other, never folded in. A Program is const and shared; everything that changes lives in a Workspace.
+// inputs, never folded in; what depends on nothing else is a segment of its own, so that it need not be computed again while they
+// stay. A Program is const and shared; everything that changes lives in a Workspace.
 #pragma once
 
 #include <cstdint>
@@ -172,6 +173,9 @@ struct Program {
     std::size_t first_temporary = 0;  // slots from here on are shared by values that live inside one segment
     // inputs that change with every evaluation: native code can read them where they are, without a copy into their slots
     Slot stream_begin = 0, stream_end = 0;
+    // by slot up to the temporaries: a constant, a parameter, or a value of these alone; empty where there are no parameters
+    std::vector<bool> steady;
+    std::size_t steady_segments = 0;  // the first ones, at most one: all that they compute is steady
     std::vector<std::pair<Slot, double>> constants;
     std::vector<Slot> pi_slots;
     std::vector<Instruction> instructions;
@@ -185,6 +189,7 @@ struct Program {
     std::shared_ptr<const NativeCode> native;  // where it was made
 
     [[nodiscard]] const OutputRange& output(std::string_view name) const;  // throws Error for an unknown name
+    [[nodiscard]] bool is_steady(Slot slot) const { return slot < steady.size() && steady[slot]; }
 };
 
 struct LowerOptions {
@@ -192,8 +197,8 @@ struct LowerOptions {
 };
 
 // Slots 0 .. inputs-1 are the inputs. Inputs, constants, the operands and unknowns of solve blocks, outputs and values that a
-// later segment reads keep their slots; all others share temporaries by liveness. The instructions of one run do not depend on
-// each other and may be executed in any order. Only what a solve or an output needs is computed. Throws Error for vector nodes,
+// later segment reads keep their slots; all others share temporaries by liveness. Inputs that are symbols of kind `parameter` are
+// the parameters. The instructions of one run do not depend on each other and may be executed in any order. Only what a solve or an output needs is computed. Throws Error for vector nodes,
 // for symbols that are neither inputs nor unknowns, and for a solve that uses its own or later unknowns.
 [[nodiscard]] Program lower_program(const Graph& graph, const ProgramSpec& spec, const LowerOptions& options = {});
 

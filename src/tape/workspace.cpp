@@ -33,10 +33,7 @@ Workspace<T>::Workspace(const Program& program)
     for (const std::vector<Slot>& list : program.argument_lists) longest = std::max(longest, list.size());
     arguments_.resize(longest);
     if constexpr (std::is_same_v<T, double>)
-        if (program.native) {
-            scratch_.resize(program.native->scratch);
-            whole_ = program.native->whole;
-        }
+        if (program.native) scratch_.resize(program.native->scratch);
     for (const SolveBlock& block : program.solves) {
         const bool realised = block.kind == SolveKind::realised, linear = block.kind == SolveKind::linear;
         const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
@@ -140,11 +137,23 @@ void Workspace<T>::execute_run(const InstructionRun& run) {
     }
 }
 
+// what stays while the parameters do, and whether the program in one piece, which looks at none of it, serves with them
+template <class T>
+void Workspace<T>::settle() {
+    settled_ = true;
+    for (std::size_t k = 0; k < program_->steady_segments; ++k) execute_segment(k, false);
+    whole_ = nullptr;
+    if constexpr (std::is_same_v<T, double>)
+        if (program_->native && !rank_limited_ && steady_pivots_are_good(*program_, slots_.data()))
+            whole_ = program_->native->whole;
+}
+
 template <class T>
 EvalReport Workspace<T>::execute(bool poison, bool interpret) {
     EvalReport report;
     std::uint32_t servo_rank = 0;  // the same rows may stand in several blocks
-    for (std::size_t k = 0; k < program_->segments.size(); ++k) {
+    if (!settled_ && !interpret) settle();
+    for (std::size_t k = interpret ? 0 : program_->steady_segments; k < program_->segments.size(); ++k) {
         const Segment& segment = program_->segments[k];
         if (poison)
             std::fill(slots_.begin() + static_cast<std::ptrdiff_t>(program_->first_temporary), slots_.end(), not_a_number<T>());

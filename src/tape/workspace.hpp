@@ -25,23 +25,34 @@ public:
     explicit Workspace(const Program& program);
     explicit Workspace(Program&&) = delete;
 
-    [[nodiscard]] std::span<T> inputs() { return {slots_.data(), program_->inputs}; }
+    // All inputs. Who asks for them may change parameters: what depends on these alone is computed with the next run, so that
+    // they are to be asked for again before every change of a parameter.
+    [[nodiscard]] std::span<T> inputs() {
+        settled_ = false;
+        return {slots_.data(), program_->inputs};
+    }
+    // the same for who changes no parameter
+    [[nodiscard]] std::span<T> moving_inputs() { return {slots_.data(), program_->inputs}; }
 
     EvalReport run();
     // The whole of a small program by one piece of native code: the streamed inputs are read where they are, the outputs go where
     // they are wanted, and nothing is left of it in outputs(). False: nothing is known, and run() is to be called.
     [[nodiscard]] bool run_whole(const T* stream, T* outputs) {
-        if constexpr (std::is_same_v<T, double>)
+        if constexpr (std::is_same_v<T, double>) {
+            if (!settled_) settle();
             return whole_ != nullptr && whole_(slots_.data(), scratch_.data(), stream, outputs) != 0;
-        else
+        } else {
             return false;
+        }
     }
-    // the same for a caller that runs it many times; without a function where there is none
+    // the same for a caller that runs it many times, with the parameters as they are; without a function where there is none
     [[nodiscard]] NativeEvaluation native() {
-        if constexpr (std::is_same_v<T, double>)
+        if constexpr (std::is_same_v<T, double>) {
+            if (!settled_) settle();
             return {whole_, slots_.data(), scratch_.data()};
-        else
+        } else {
             return {};
+        }
     }
     // of the last run_whole that was true
     [[nodiscard]] EvalReport whole_report() const;
@@ -53,7 +64,7 @@ public:
     // of the last solve with rows: see ConstrainedSolver
     void limit_rank(std::size_t rank) {
         rank_limited_ = true;
-        whole_ = nullptr;
+        settled_ = false;
         most_rank_ = rank;
         const std::size_t last = last_with_rows();
         if (last < sparse_solvers_.size() && sparse_solvers_[last]) sparse_solvers_[last]->limit_rank(rank);
@@ -88,6 +99,7 @@ public:
 
 private:
     EvalReport execute(bool poison, bool interpret);
+    void settle();
     [[nodiscard]] std::size_t last_with_rows() const {
         std::size_t last = program_->solves.size();
         while (last > 0 && !program_->solves[last - 1].has_rows()) --last;
@@ -103,7 +115,8 @@ private:
     std::vector<T> arguments_;   // of one opaque call
     std::vector<T> scratch_;     // of native code
     bool rank_limited_ = false;  // a closed form knows no rank but the full one
-    NativeCode::Whole whole_ = nullptr;
+    bool settled_ = false;       // what depends on parameters alone is computed, with those that are there
+    NativeCode::Whole whole_ = nullptr;  // where it serves with these parameters
     SolveReport solve(std::size_t segment, bool interpret);
 
     // by solve block, one of the four: the kind of the block decides. Complex numbers take the first road for the dense kinds.

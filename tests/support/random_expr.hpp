@@ -14,6 +14,7 @@ namespace appell::test {
 
 struct RandomExprOptions {
     std::size_t symbols = 4;
+    std::size_t parameters = 0;  // so many of them, the last ones
     bool analytic_only = false;  // no operation whose complex continuation is not the analytic function itself
     bool piecewise = true;       // abs, sign, min, max, comparisons, if (needs analytic_only = false)
     bool calls = false;          // opaque functions
@@ -23,7 +24,8 @@ class RandomExpr {
 public:
     RandomExpr(Graph& graph, std::uint64_t seed, RandomExprOptions options = {}) : g_(graph), random_(seed), options_(options) {
         for (std::size_t i = 0; i < options.symbols; ++i) {
-            symbols_.push_back(g_.add_symbol(std::string("s").append(std::to_string(g_.symbol_count())), SymbolKind::other));
+            const SymbolKind kind = i + options.parameters < options.symbols ? SymbolKind::other : SymbolKind::parameter;
+            symbols_.push_back(g_.add_symbol(std::string("s").append(std::to_string(g_.symbol_count())), kind));
             pool_.push_back(g_.symbol_node(symbols_.back()));
         }
         pool_.push_back(g_.constant(0.5));

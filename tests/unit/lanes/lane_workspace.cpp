@@ -31,7 +31,7 @@ struct Random {
     Program program;
     std::vector<SymbolId> inputs;
 
-    Random(std::uint64_t seed, bool closed) : random(g, seed, {.symbols = 6}) {
+    Random(std::uint64_t seed, bool closed) : random(g, seed, {.symbols = 6, .parameters = seed % 3}) {
         inputs = random.symbols();
         ConstrainedSolve solve;
         const std::uint32_t n = 3 + seed % 4, m = seed % 4;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "expr/differentiate.hpp"
+#include "jit/native_code.hpp"
 #include "support/random_expr.hpp"
 #include "tape/evaluate_wide.hpp"
 #include "tape/workspace.hpp"
@@ -66,7 +67,7 @@ TEST(TapeValues, EqualDirectEvaluationBitForBit) {
 
 TEST(TapeValues, SharedSlotsNeverHoldTwoLiveValues) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        const Case c = random_case(1000 + seed, {.symbols = 3, .analytic_only = false, .piecewise = true, .calls = true});
+        const Case c = random_case(1000 + seed, {.symbols = 3, .parameters = seed % 3, .analytic_only = false, .piecewise = true, .calls = true});
         const Program shared = lower_program(c.graph, c.spec), apart = lower_program(c.graph, c.spec, {.share_slots = false});
         EXPECT_EQ(apart.first_temporary, apart.slots);
         EXPECT_LT(shared.slots, apart.slots);
@@ -147,6 +148,40 @@ TEST(TapeValues, NothingUnneededIsComputed) {
     const Program program = lower_program(g, {{s}, {}, {{"y", {needed, needed}}}});
     EXPECT_EQ(program.instructions.size(), 1u);
     EXPECT_EQ(program.output_slots[0], program.output_slots[1]);
+}
+
+// sin(p) and p^2 + 1 are computed when p may have changed, and not while only x moves
+TEST(TapeValues, WhatDependsOnParametersAloneIsComputedWhenTheyChange) {
+    Graph g;
+    const SymbolId x = g.add_symbol("x", SymbolKind::coordinate), p = g.add_symbol("p", SymbolKind::parameter);
+    const NodeId of_p = g.make(Op::Sin, g.symbol_node(p)), constant = g.add(g.pow(g.symbol_node(p), 2), g.constant(1));
+    Program program = lower_program(g, {{x, p}, {}, {{"y", {g.mul(of_p, g.symbol_node(x)), constant}}}});
+    EXPECT_EQ(program.steady_segments, 1u);
+    EXPECT_EQ(program.segments.size(), 2u);
+    EXPECT_FALSE(program.is_steady(0));
+    EXPECT_TRUE(program.is_steady(1));
+    EXPECT_FALSE(program.is_steady(program.output_slots[0]));
+    EXPECT_TRUE(program.is_steady(program.output_slots[1]));
+    for (const bool native : {false, true}) {
+        if (native) add_native_code(program);
+        Workspace<double> w(program);
+        const auto expect = [&](double at_x, double at_p) {
+            EXPECT_EQ(w.run().status, EvalStatus::ok);
+            EXPECT_EQ(w.outputs()[0], std::sin(at_p) * at_x);
+            EXPECT_EQ(w.outputs()[1], at_p * at_p + 1);
+        };
+        w.inputs()[0] = 2;
+        w.inputs()[1] = 0.5;
+        expect(2, 0.5);
+        w.moving_inputs()[0] = 3;
+        expect(3, 0.5);
+        w.inputs()[1] = 0.25;
+        expect(3, 0.25);
+        w.moving_inputs()[1] = 7;  // which nobody is told
+        expect(3, 0.25);
+        EXPECT_EQ(w.run_interpreted().status, EvalStatus::ok);  // the reference looks at everything
+        EXPECT_EQ(w.outputs()[1], 50);
+    }
 }
 
 TEST(TapeValues, OutputsMayBeInputsAndConstants) {
