@@ -111,6 +111,12 @@ public:
         number(offset_of(memory), 4);
     }
 
+    // the fifth argument: an address
+    void give_address(const void* address) {
+        bytes({0x49, 0xb8});  // mov r8, imm64
+        number(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(address)), 8);
+    }
+
     void call(const void* function) {
         if (packed()) bytes({0xc5, 0xf8, 0x77});  // vzeroupper
         bytes({0x48, 0xb8});                      // mov rax, imm64

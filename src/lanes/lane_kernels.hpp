@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "expr/scalar_function.hpp"
 #include "jit/lane_code.hpp"
 #include "tape/program.hpp"
 
@@ -70,10 +71,6 @@ struct LaneKernels {
     // of the angles of all lanes, or null: one after the other
     LaneSines sines_with_cosines;
 };
-
-using LaneFunction = double (*)(double, double, double);
-// an operation of the table as a function of one lane's numbers
-[[nodiscard]] LaneFunction lane_function(Op op);
 
 extern const LaneKernels k_lane_kernels_baseline;
 #if defined(__x86_64__)

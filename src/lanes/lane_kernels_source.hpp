@@ -100,7 +100,7 @@ void execute(const InstructionRun& run, const Instruction* instructions, double*
             return;
         default: break;
     }
-    const LaneFunction function = lane_function(run.op);
+    const ScalarFunction function = scalar_function(run.op);
     const int arity = info(run.op).arity;
     for (const Instruction* i = begin; i != end; ++i)
         for (std::size_t k = 0; k < k_lanes; ++k)

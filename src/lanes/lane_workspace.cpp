@@ -19,34 +19,12 @@ namespace {
 // sums up to this length have one order (dot of constrained_solve.cpp)
 constexpr std::size_t k_most_columns = 15, k_most_rows = 8;
 
-template <Op op>
-double called(double x, double y, double z) {
-    return apply_op<double>(op, x, y, z);
-}
-
 template <class T>
 LaneSolvePlan::List<T> list(const std::vector<T>& from) {
     return {from.data(), from.size()};
 }
 
 }  // namespace
-
-LaneFunction lane_function(Op op) {
-    switch (op) {
-#define APPELL_LEAF(Name)
-#define APPELL_STRUCTURE(Name, arity)
-#define APPELL_VECTOR(Name, arity)
-#define APPELL_OP(Name, text, arity, value, dx, dy, dz) \
-    case Op::Name:                                      \
-        return called<Op::Name>;
-#include "expr/ops.def"
-#undef APPELL_LEAF
-#undef APPELL_STRUCTURE
-#undef APPELL_VECTOR
-#undef APPELL_OP
-        default: return nullptr;
-    }
-}
 
 std::vector<const LaneKernels*> all_lane_kernels() {
     std::vector<const LaneKernels*> out{&k_lane_kernels_baseline};
