@@ -187,7 +187,7 @@ Piece TidyBackend::factored_piece(const Sum& sum) const {
                 if (g.atom == f.atom) f.exponent -= g.exponent;
             if (f.exponent != 0) factors.push_back(f);
         }
-        const auto mono = find_product(std::move(factors));
+        const auto mono = find_product(factors);
         if (!mono) return plain_piece(sum);
         rest.push_back({term.c * inverse(common.c), *mono});
     }

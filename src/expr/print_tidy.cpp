@@ -43,7 +43,21 @@ void sort_and_merge(std::vector<TidyBackend::Factor>& factors) {
 
 }  // namespace
 
-TidyBackend::TidyBackend(const Graph& graph, Notation notation) : graph_(graph), style_(graph, notation) { monos_.push_back({}); }
+std::vector<TidyBackend::Factor> TidyBackend::changed(std::vector<Factor> factors, std::span<const Factor> by) {
+    for (const Factor& f : by) {
+        const auto at = std::ranges::lower_bound(factors, f.atom, {}, &Factor::atom);
+        if (at == factors.end() || at->atom != f.atom)
+            factors.insert(at, f);
+        else if ((at->exponent += f.exponent) == 0)
+            factors.erase(at);
+    }
+    return factors;
+}
+
+TidyBackend::TidyBackend(const Graph& graph, Notation notation) : graph_(graph), style_(graph, notation) {
+    monos_.push_back({});
+    mono_ids_.emplace(0, 0);
+}
 
 // ---------------------------------------------------------------- atoms and products
 
@@ -82,21 +96,22 @@ TidyBackend::Atom TidyBackend::intern(AtomInfo atom) {
     }
     rank(atom);
     const Atom id = static_cast<Atom>(atoms_.size());
+    if (atom.kind == Kind::function && (atom.op == Op::Sin || atom.op == Op::Cos)) {
+        const AtomInfo other(Kind::function, atom.op == Op::Sin ? Op::Cos : Op::Sin, 0, atom.arguments);
+        if (const auto found = atom_ids_.find(key_of(other)); found != atom_ids_.end()) {
+            atom.counterpart = found->second;
+            atoms_[found->second].counterpart = id;
+        }
+    }
     atom_ids_.emplace(std::move(key), id);
     atoms_.push_back(std::move(atom));
     return id;
 }
 
-std::optional<TidyBackend::Atom> TidyBackend::find_function(Op op, const Sum& argument) const {
-    const auto found = atom_ids_.find(key_of(AtomInfo(Kind::function, op, 0, {argument})));
-    return found == atom_ids_.end() ? std::nullopt : std::optional(found->second);
-}
-
 TidyBackend::Mono TidyBackend::product(std::vector<Factor> factors) {
-    if (factors.empty()) return 0;
-    const auto [found, added] = mono_ids_.try_emplace(factors, static_cast<Mono>(monos_.size()));
-    if (!added) return found->second;
+    if (const auto found = find_product(factors)) return *found;
     MonoInfo mono;
+    mono.hash = hash_of(factors);
     for (const Factor& f : factors) {
         const AtomInfo& atom = atoms_[f.atom];
         mono.length += atom.piece.length + 1 + (atom.piece.text_binding < Binding::product ? 2 : 0);
@@ -106,14 +121,36 @@ TidyBackend::Mono TidyBackend::product(std::vector<Factor> factors) {
         mono.has_trig = mono.has_trig || (atom.kind == Kind::function && (atom.op == Op::Sin || atom.op == Op::Cos));
     }
     mono.factors = std::move(factors);
+    const auto id = static_cast<Mono>(monos_.size());
+    mono_ids_.emplace(mono.hash, id);
     monos_.push_back(std::move(mono));
-    return found->second;
+    return id;
 }
 
-std::optional<TidyBackend::Mono> TidyBackend::find_product(std::vector<Factor> factors) const {
+std::uint64_t TidyBackend::hash_of(std::span<const Factor> factors) {
+    std::uint64_t sum = 0;
+    for (const Factor& f : factors) {
+        // splitmix64, whose numbers have nothing to do with each other
+        std::uint64_t weight = (f.atom + std::uint64_t(1)) * 0x9e3779b97f4a7c15ull;
+        weight = (weight ^ (weight >> 30)) * 0xbf58476d1ce4e5b9ull;
+        weight = (weight ^ (weight >> 27)) * 0x94d049bb133111ebull;
+        sum += (weight ^ (weight >> 31)) * static_cast<std::uint64_t>(static_cast<std::int64_t>(f.exponent));
+    }
+    return sum;
+}
+
+std::optional<TidyBackend::Mono> TidyBackend::find_product(std::span<const Factor> factors) const {
     if (factors.empty()) return 0;
-    const auto found = mono_ids_.find(factors);
-    return found == mono_ids_.end() ? std::nullopt : std::optional(found->second);
+    const auto [begin, end] = mono_ids_.equal_range(hash_of(factors));
+    for (auto at = begin; at != end; ++at)
+        if (std::ranges::equal(monos_[at->second].factors, factors)) return at->second;
+    return std::nullopt;
+}
+
+std::optional<TidyBackend::Mono> TidyBackend::find_changed(const MonoInfo& product, std::span<const Factor> by) const {
+    const auto [begin, end] = mono_ids_.equal_range(product.hash + hash_of(by));
+    if (begin == end) return std::nullopt;
+    return find_product(changed(product.factors, by));
 }
 
 TidyBackend::Atom TidyBackend::function_atom(Op op, std::vector<Sum> arguments, std::uint32_t which) {
@@ -156,6 +193,7 @@ TidyBackend::Sum TidyBackend::negated(Sum sum) {
 }
 
 TidyBackend::Sum TidyBackend::added(const Sum& a, const Sum& b, bool minus) {
+    if (b.empty()) return a;
     Sum out;
     out.reserve(a.size() + b.size());
     auto p = a.begin(), q = b.begin();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -65,12 +66,14 @@ private:
         std::uint32_t which;  // symbol, name, function, frame
         std::vector<Sum> arguments;
         Piece piece;
-        int rank = 0;            // place among the factors of a product: parameters, coordinates, speeds, ...
-        std::uint32_t lead = 0;  // the first symbol in it, to order atoms of one rank
+        int rank = 0;                     // place among the factors of a product: parameters, coordinates, speeds, ...
+        std::uint32_t lead = 0;           // the first symbol in it, to order atoms of one rank
+        std::optional<Atom> counterpart;  // of a sine the cosine of its angle, and the other way round, where it is there
         bool vector = false;
     };
     struct MonoInfo {
         std::vector<Factor> factors;  // by atom
+        std::uint64_t hash = 0;
         std::size_t length = 0;
         bool vector = false;
         bool has_sum = false;  // a factor is a sum
@@ -87,10 +90,15 @@ private:
 
     // --- atoms and products (print_tidy.cpp)
     Atom intern(AtomInfo atom);
-    std::optional<Atom> find_function(Op op, const Sum& argument) const;
     [[nodiscard]] static std::vector<std::uint64_t> key_of(const AtomInfo& atom);
     Mono product(std::vector<Factor> factors);
-    std::optional<Mono> find_product(std::vector<Factor> factors) const;
+    // the factors with some exponents changed
+    [[nodiscard]] static std::vector<Factor> changed(std::vector<Factor> factors, std::span<const Factor> by);
+    // A sum over the factors, linear in their exponents: that of a product with some exponents changed is a few additions away.
+    [[nodiscard]] static std::uint64_t hash_of(std::span<const Factor> factors);
+    [[nodiscard]] std::optional<Mono> find_product(std::span<const Factor> factors) const;
+    // the same of a product with some exponents changed, without making it
+    [[nodiscard]] std::optional<Mono> find_changed(const MonoInfo& product, std::span<const Factor> by) const;
     [[nodiscard]] Sum single(Atom atom) { return {{Ratio{}, product({{atom, 1}})}}; }
     Atom function_atom(Op op, std::vector<Sum> arguments, std::uint32_t which = 0);
     Sum function(Op op, std::span<const Form* const> operands);
@@ -112,6 +120,7 @@ private:
     Sum cleaned(Sum sum);
     bool collapse_once(Sum& sum);
     bool collapse_term(Sum& sum, std::size_t at);
+    [[nodiscard]] static Sum collected(Sum terms);
     std::optional<Sum> expanded(const Sum& sum);
     Sum flattened(const Sum& sum);
     Sum grouped(const Sum& sum);
@@ -135,7 +144,7 @@ private:
     std::vector<AtomInfo> atoms_;
     std::vector<MonoInfo> monos_;
     std::map<std::vector<std::uint64_t>, Atom> atom_ids_;
-    std::map<std::vector<Factor>, Mono> mono_ids_;
+    std::unordered_multimap<std::uint64_t, Mono> mono_ids_;  // by hash
 };
 
 template <class Definitions>

@@ -7,22 +7,6 @@ namespace appell {
 
 namespace {
 
-using Factor = TidyBackend::Factor;
-
-// the factors with some exponents changed
-std::vector<Factor> changed(const std::vector<Factor>& factors, std::initializer_list<Factor> by) {
-    std::vector<Factor> out = factors;
-    for (const Factor& f : by) {
-        const auto at =
-            std::lower_bound(out.begin(), out.end(), f.atom, [](const Factor& g, std::uint32_t atom) { return g.atom < atom; });
-        if (at == out.end() || at->atom != f.atom)
-            out.insert(at, f);
-        else if ((at->exponent += f.exponent) == 0)
-            out.erase(at);
-    }
-    return out;
-}
-
 constexpr std::size_t k_expanded_terms = 128;
 constexpr int k_expanded_power = 3;
 constexpr int k_expanded_levels = 4;
@@ -80,16 +64,18 @@ TidyBackend::Sum TidyBackend::sum_of_angles(Op op, const Sum& a, const Sum& b, b
     return multiplied({{c, product(std::move(rest))}}, wave);
 }
 
+// NOTE: the search makes nothing, so that what it refers to stays where it is; what is found is copied first.
 bool TidyBackend::collapse_term(Sum& sum, std::size_t at) {
     const Term term = sum[at];
-    const std::vector<Factor> factors = monos_[term.mono].factors;
-    // the term with these factors, if the sum has one
-    const auto partner = [&](std::vector<Factor> wanted) -> std::optional<Term> {
-        const auto mono = find_product(std::move(wanted));
-        if (!mono) return std::nullopt;
-        const auto found = std::lower_bound(sum.begin(), sum.end(), *mono, [](const Term& t, Mono m) { return t.mono < m; });
-        return found != sum.end() && found->mono == *mono ? std::optional(*found) : std::nullopt;
+    const MonoInfo& mono = monos_[term.mono];
+    // the term with these exponents changed, if the sum has one
+    const auto partner = [&](std::initializer_list<Factor> by) -> std::optional<Term> {
+        const auto found = find_changed(mono, by);
+        if (!found) return std::nullopt;
+        const auto place = std::ranges::lower_bound(sum, *found, {}, &Term::mono);
+        return place != sum.end() && place->mono == *found ? std::optional(*place) : std::nullopt;
     };
+    const auto rest_without = [&](std::initializer_list<Factor> by) { return changed(mono.factors, by); };
     const auto replace = [&](const Term& other, const Sum& by) {
         const Term both[] = {term, other};
         for (const Term& t : both) sum = added(sum, {t}, true);
@@ -99,40 +85,43 @@ bool TidyBackend::collapse_term(Sum& sum, std::size_t at) {
     const auto is_wave = [&](const Factor& f, Op op) {
         return f.exponent > 0 && atoms_[f.atom].kind == Kind::function && atoms_[f.atom].op == op;
     };
-    for (const Factor& f : factors) {
+    for (const Factor& f : mono.factors) {
         if (!is_wave(f, Op::Sin) && !is_wave(f, Op::Cos)) continue;
         const bool sine = is_wave(f, Op::Sin);
-        const Sum angle = atoms_[f.atom].arguments[0];
+        const AtomInfo& wave = atoms_[f.atom];
         if (f.exponent >= 2) {
-            const std::vector<Factor> rest = changed(factors, {{f.atom, -2}});
-            if (const auto other = find_function(sine ? Op::Cos : Op::Sin, angle)) {
-                const auto found = partner(changed(rest, {{*other, 2}}));
+            if (const auto other = wave.counterpart) {
+                const auto found = partner({{f.atom, -2}, {*other, 2}});
                 // R sin^2 + R cos^2 = R
-                if (found && found->c == term.c) return replace(*found, {{term.c, product(rest)}});
+                if (found && found->c == term.c) return replace(*found, {{term.c, product(rest_without({{f.atom, -2}}))}});
                 // R cos^2 - R sin^2 = R cos(2 a)
-                if (found && found->c == -term.c)
-                    return replace(*found, sum_of_angles(Op::Cos, angle, angle, false, sine ? found->c : term.c, rest));
+                if (found && found->c == -term.c) {
+                    const Sum angle = wave.arguments[0];
+                    const Ratio c = sine ? found->c : term.c;
+                    return replace(*found, sum_of_angles(Op::Cos, angle, angle, false, c, rest_without({{f.atom, -2}})));
+                }
             }
             // R - R sin^2 = R cos^2
-            if (const auto found = partner(rest); found && found->c == -term.c) {
-                const Form form{angle, false};
+            if (const auto found = partner({{f.atom, -2}}); found && found->c == -term.c) {
+                std::vector<Factor> rest = rest_without({{f.atom, -2}});
+                const Form form{wave.arguments[0], false};
                 const Form* const operands[] = {&form};
                 const Sum square = raised(function(sine ? Op::Cos : Op::Sin, operands), 2);
-                return replace(*found, multiplied({{found->c, product(rest)}}, square));
+                return replace(*found, multiplied({{found->c, product(std::move(rest))}}, square));
             }
         }
-        for (const Factor& h : factors) {
+        if (!wave.counterpart) continue;
+        for (const Factor& h : mono.factors) {
             if (h.atom == f.atom || (!is_wave(h, Op::Sin) && !is_wave(h, Op::Cos))) continue;
             const bool second_sine = is_wave(h, Op::Sin);
-            const Sum second = atoms_[h.atom].arguments[0];
-            const auto f_other = find_function(sine ? Op::Cos : Op::Sin, angle);
-            const auto h_other = find_function(second_sine ? Op::Cos : Op::Sin, second);
-            if (!f_other || !h_other || *f_other == h.atom) continue;
-            std::vector<Factor> rest = changed(factors, {{f.atom, -1}, {h.atom, -1}});
-            const auto found = partner(changed(changed(rest, {{*f_other, 1}}), {{*h_other, 1}}));
+            const AtomInfo& second_wave = atoms_[h.atom];
+            if (!second_wave.counterpart || *wave.counterpart == h.atom) continue;
+            const auto found = partner({{f.atom, -1}, {h.atom, -1}, {*wave.counterpart, 1}, {*second_wave.counterpart, 1}});
             if (!found) continue;
             const bool same = found->c == term.c;
             if (!same && !(found->c == -term.c)) continue;
+            std::vector<Factor> rest = rest_without({{f.atom, -1}, {h.atom, -1}});
+            const Sum angle = wave.arguments[0], second = second_wave.arguments[0];
             if (sine == second_sine) {
                 // cos cos ± sin sin = cos(a ∓ b)
                 const Ratio c = sine ? found->c : term.c;
@@ -144,6 +133,18 @@ bool TidyBackend::collapse_term(Sum& sum, std::size_t at) {
         }
     }
     return false;
+}
+
+// terms in any order, of which some may be of one product
+TidyBackend::Sum TidyBackend::collected(Sum terms) {
+    std::ranges::stable_sort(terms, {}, &Term::mono);
+    Sum out;
+    for (auto term = terms.begin(); term != terms.end();) {
+        Term sum = *term++;
+        for (; term != terms.end() && term->mono == sum.mono; ++term) sum.c = sum.c.is_zero() ? term->c : sum.c + term->c;
+        if (!sum.c.is_zero()) out.push_back(sum);
+    }
+    return out;
 }
 
 // All products of sums multiplied out, if that is not too much.
@@ -162,9 +163,10 @@ std::optional<TidyBackend::Sum> TidyBackend::expanded(const Sum& sum) {
             for (int n = 0; n < f.exponent; ++n) {
                 if (part.size() * inside.size() > k_expanded_terms) return std::nullopt;
                 Sum next;
+                next.reserve(part.size() * inside.size());
                 for (const Term& a : part)
-                    for (const Term& b : inside) next = added(next, {times(a, b)}, false);
-                part = std::move(next);
+                    for (const Term& b : inside) next.push_back(times(a, b));
+                part = collected(std::move(next));
             }
         }
         out = added(out, part, false);

@@ -44,7 +44,8 @@ private:
 // Outputs are stored two by two: who reads them in pairs would wait for halves that were stored alone.
 class GuardedProgramCompiler final : public ProgramCompiler {
 public:
-    GuardedProgramCompiler(X86Assembler& out, const SegmentSchedule& schedule, const Program& program, const GuardNumbers& numbers)
+    GuardedProgramCompiler(X86Assembler& out, const SegmentSchedule& schedule, const Program& program,
+                           const GuardNumbers& numbers)
         : ProgramCompiler(out, schedule, program),
           program_(program),
           numbers_(numbers),

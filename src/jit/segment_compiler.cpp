@@ -214,9 +214,7 @@ void SegmentCompiler::compute(std::uint32_t place) {
 }
 
 // the register of an operand that may be overwritten, or k_none
-int SegmentCompiler::last_of(ValueId v) const {
-    return next_use(v) == k_never && !is_waited_for(v) ? register_of_[v] : k_none;
-}
+int SegmentCompiler::last_of(ValueId v) const { return next_use(v) == k_never && !is_waited_for(v) ? register_of_[v] : k_none; }
 
 int SegmentCompiler::binary(const SegmentValue& value) {
     ValueId a = value.operands[0], b = value.operands[1];

@@ -37,9 +37,9 @@ struct SegmentSchedule {
 // False where the segment calls opaque functions.
 [[nodiscard]] bool schedule_segment(const Program& program, const Segment& segment, SegmentSchedule& out);
 
-// All segments from the first on, one after the other, with the closed forms in place of the solves' unknowns; what segments before
-// it compute is in its slots. Kept are the pivots, their diagonals, and unknowns that are no outputs; all else that no output needs
-// is not computed. False where a solve has no closed form.
+// All segments from the first on, one after the other, with the closed forms in place of the solves' unknowns; what segments
+// before it compute is in its slots. Kept are the pivots, their diagonals, and unknowns that are no outputs; all else that no
+// output needs is not computed. False where a solve has no closed form.
 [[nodiscard]] bool schedule_program(const Program& program, std::size_t first, SegmentSchedule& out);
 
 }  // namespace appell

@@ -1,10 +1,11 @@
 // Lowering: expressions to a program of segments and solve blocks.
 //
 // The stage of a node is one more than the index of the latest solve whose unknowns it uses; segment k computes the nodes of
-// stage k. What depends on parameters and constants alone comes before all others, in a segment of its own. A law that depends on its own solve's multipliers is a stage of its own between the guess and the solve. Inside a
-// segment instructions are ordered by depth, then by operation, and equal neighbours form runs, so that the interpreter branches
-// once per run. Slots of temporaries are given out by a linear scan; they return to the pool at the end of the run that reads
-// them last, which keeps the instructions of a run independent. All passes are plain loops over needed nodes, n log n together.
+// stage k. What depends on parameters and constants alone comes before all others, in a segment of its own. A law that depends on
+// its own solve's multipliers is a stage of its own between the guess and the solve. Inside a segment instructions are ordered by
+// depth, then by operation, and equal neighbours form runs, so that the interpreter branches once per run. Slots of temporaries
+// are given out by a linear scan; they return to the pool at the end of the run that reads them last, which keeps the
+// instructions of a run independent. All passes are plain loops over needed nodes, n log n together.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

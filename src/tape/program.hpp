@@ -198,8 +198,9 @@ struct LowerOptions {
 
 // Slots 0 .. inputs-1 are the inputs. Inputs, constants, the operands and unknowns of solve blocks, outputs and values that a
 // later segment reads keep their slots; all others share temporaries by liveness. Inputs that are symbols of kind `parameter` are
-// the parameters. The instructions of one run do not depend on each other and may be executed in any order. Only what a solve or an output needs is computed. Throws Error for vector nodes,
-// for symbols that are neither inputs nor unknowns, and for a solve that uses its own or later unknowns.
+// the parameters. The instructions of one run do not depend on each other and may be executed in any order. Only what a solve or
+// an output needs is computed. Throws Error for vector nodes, for symbols that are neither inputs nor unknowns, and for a solve
+// that uses its own or later unknowns.
 [[nodiscard]] Program lower_program(const Graph& graph, const ProgramSpec& spec, const LowerOptions& options = {});
 
 // ---------------------------------------------------------------- running it

@@ -112,10 +112,10 @@ private:
     const Program* program_;
     std::vector<T> slots_;
     std::vector<T> outputs_;
-    std::vector<T> arguments_;   // of one opaque call
-    std::vector<T> scratch_;     // of native code
-    bool rank_limited_ = false;  // a closed form knows no rank but the full one
-    bool settled_ = false;       // what depends on parameters alone is computed, with those that are there
+    std::vector<T> arguments_;           // of one opaque call
+    std::vector<T> scratch_;             // of native code
+    bool rank_limited_ = false;          // a closed form knows no rank but the full one
+    bool settled_ = false;               // what depends on parameters alone is computed, with those that are there
     NativeCode::Whole whole_ = nullptr;  // where it serves with these parameters
     SolveReport solve(std::size_t segment, bool interpret);
 

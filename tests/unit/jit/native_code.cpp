@@ -49,7 +49,12 @@ std::vector<double> input_values(RandomExpr& random, const std::vector<SymbolId>
 TEST(NativeCode, RandomExpressions) {
     for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         Graph g;
-        RandomExpr random(g, seed, {.symbols = 1 + seed % 7, .parameters = seed % 3, .analytic_only = false, .piecewise = true, .calls = seed % 10 == 0});
+        RandomExpr random(g, seed,
+                          {.symbols = 1 + seed % 7,
+                           .parameters = seed % 3,
+                           .analytic_only = false,
+                           .piecewise = true,
+                           .calls = seed % 10 == 0});
         std::vector<NodeId> roots;
         for (std::uint64_t i = 0; i <= seed % 9; ++i) roots.push_back(random.next(10 + seed % 90));
         // a jacobian has many values that are used again and again

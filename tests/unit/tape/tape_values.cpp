@@ -67,7 +67,8 @@ TEST(TapeValues, EqualDirectEvaluationBitForBit) {
 
 TEST(TapeValues, SharedSlotsNeverHoldTwoLiveValues) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-        const Case c = random_case(1000 + seed, {.symbols = 3, .parameters = seed % 3, .analytic_only = false, .piecewise = true, .calls = true});
+        const Case c = random_case(
+            1000 + seed, {.symbols = 3, .parameters = seed % 3, .analytic_only = false, .piecewise = true, .calls = true});
         const Program shared = lower_program(c.graph, c.spec), apart = lower_program(c.graph, c.spec, {.share_slots = false});
         EXPECT_EQ(apart.first_temporary, apart.slots);
         EXPECT_LT(shared.slots, apart.slots);
