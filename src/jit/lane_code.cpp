@@ -17,18 +17,18 @@ std::shared_ptr<const LaneCode> make_lane_code([[maybe_unused]] const Program& p
     auto code = std::make_shared<LaneCode>();
     SegmentSchedule schedule;
     std::vector<std::size_t> entries;
-    if (schedule_program(program, 0, schedule)) {
+    const auto add = [&](SegmentCompiler&& compiler) {
+        out.align(64);
         entries.push_back(out.size());
-        code->whole = true;
-        code->scratch = ProgramCompiler(out, schedule, program, sines).run();
-    } else {
-        for (const Segment& segment : program.segments) {
-            if (!schedule_segment(program, segment, schedule)) return nullptr;
-            out.align(64);
-            entries.push_back(out.size());
-            code->scratch = std::max(code->scratch, SegmentCompiler(out, schedule, sines).run());
-        }
+        code->scratch = std::max(code->scratch, compiler.run());
+    };
+    SegmentSchedule whole;
+    code->whole = schedule_program(program, program.steady_segments, whole);
+    for (std::size_t k = 0; k < (code->whole ? program.steady_segments : program.segments.size()); ++k) {
+        if (!schedule_segment(program, program.segments[k], schedule)) return nullptr;
+        add(SegmentCompiler(out, schedule, sines));
     }
+    if (code->whole) add(ProgramCompiler(out, whole, program, sines));
     if (code->scratch > k_most_doubles / 8 || out.size() > std::numeric_limits<std::int32_t>::max()) return nullptr;
     code->memory = executable_copy(out.code());
     if (!code->memory) return nullptr;

@@ -13,8 +13,8 @@ namespace appell {
 
 struct LaneCode {
     using Function = void (*)(double* slots, double* scratch, const double* stream, double* outputs);
-    // One for the whole program, closed forms in place of the solves, which then fills the outputs and the slots of pivots and of
-    // unknowns that are no outputs; or one for each segment, which fills the slots.
+    // One for each segment, which fills the slots. Or, behind those of the steady segments, one for the whole program, closed
+    // forms in place of the solves, which fills the outputs and the slots of pivots and of unknowns that are no outputs.
     std::vector<Function> functions;
     bool whole = false;
     std::size_t step = 8;     // lanes of one call; where it is four, all arguments are moved on by four doubles for the others

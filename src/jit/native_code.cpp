@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.hpp"
 #include "jit/code_memory.hpp"
 #include "jit/program_compiler.hpp"
 
@@ -27,6 +28,8 @@ bool is_worth_its_code(const Segment& segment, std::size_t bytes) {
 void add_native_code([[maybe_unused]] Program& program) {
 #if defined(__x86_64__) && defined(__unix__)
     if (program.instructions.empty() || program.slots > k_most_doubles) return;
+    for (Slot slot = program.stream_begin; slot < program.stream_end; ++slot)
+        APPELL_ASSERT(!program.is_steady(slot), "a parameter is not streamed");
     X86Assembler out;
     const GuardNumbers numbers(program);
     put_constants(out);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "base/error.hpp"
+
 namespace appell {
 
 ProgramCompiler::ProgramCompiler(X86Assembler& out, const SegmentSchedule& schedule, const Program& program, LaneSines lane_sines)
@@ -92,6 +94,7 @@ void GuardedProgramCompiler::store(std::uint32_t i, int reg) {
         out_.join(pair, reg);
     }
     store_pair(std::min(i, other), pair);
+    if (at_hand != k_none) release_if_idle(value);
 }
 
 void GuardedProgramCompiler::computed(ValueId v, int reg) {
@@ -112,7 +115,7 @@ void GuardedProgramCompiler::leaves(ValueId v, int reg) {
 // NOTE: steady pivots were looked at when the parameters changed (Workspace::settle).
 
 void GuardedProgramCompiler::end() {
-    empty_registers();
+    APPELL_ASSERT(std::ranges::none_of(stored_, [](Stored s) { return s == Stored::not_yet; }), "an output is not stored");
     for (int& reg : work_) reg = reserve_register();
     const bool pivots_are_summed = look_at_plain_pivots();
     for (const SolveBlock& block : program_.solves) {
@@ -212,15 +215,10 @@ void GuardedProgramCompiler::look_at_results(bool pivots_are_summed) {
         int pair = remembered(i);
         if (pair == k_none) {
             pair = begun[sum] ? work_[2 + i / 2 % 2] : work_[sum];
-            if (stored_[i] == Stored::in_pair) {
+            if (has_other(i))
                 out_.load_pair(pair, output(i));
-            } else {
+            else
                 out_.load(pair, output(i));  // the other half is zero
-                if (has_other(i)) {
-                    out_.load_second(pair, output(i + 1));
-                    out_.store_pair(output(i), pair);
-                }
-            }
         }
         add(pair, sum);
     }

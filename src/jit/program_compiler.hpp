@@ -39,7 +39,8 @@ private:
     std::vector<double> numbers_;
 };
 
-// Whose pivots, conditions and results it looks at itself in the end: it answers one where they are good, and zero otherwise.
+// Whose pivots (but for steady ones), conditions and results it looks at itself in the end: it answers one where they are good,
+// and zero otherwise.
 //
 // Outputs are stored two by two: who reads them in pairs would wait for halves that were stored alone.
 class GuardedProgramCompiler final : public ProgramCompiler {

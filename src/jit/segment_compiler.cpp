@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/error.hpp"
 #include "jit/called_functions.hpp"
 
 namespace appell {
@@ -106,16 +107,9 @@ int SegmentCompiler::unused_register(std::initializer_list<int> keep) {
     return found;
 }
 
-void SegmentCompiler::empty_registers() {
-    for (int reg = 0; reg < X86Assembler::k_registers; ++reg)
-        if (const ValueId v = holds_[static_cast<std::size_t>(reg)]; v != k_nothing) {
-            leaves(v, reg);
-            release(reg);
-        }
-}
-
 int SegmentCompiler::reserve_register() {
     const int reg = unused_register({});
+    APPELL_ASSERT(reg != k_none, "a value is still in every register");
     holds_[static_cast<std::size_t>(reg)] = k_reserved;
     return reg;
 }
@@ -177,7 +171,7 @@ void SegmentCompiler::leave(const SegmentValue& value) {
     for (std::uint8_t k = 0; k < value.arity; ++k) {
         const ValueId v = value.operands[k];
         if (next_use(v) != k_never) continue;
-        if (register_of_[v] != k_none && !is_waited_for(v)) release(register_of_[v]);
+        release_if_idle(v);
         if (spilled_[v] != k_no_place && spilled_[v] != k_in_slot) {
             free_scratch_.push_back(spilled_[v]);
             spilled_[v] = k_no_place;
@@ -210,7 +204,7 @@ void SegmentCompiler::compute(std::uint32_t place) {
         spilled_[id] = k_in_slot;
     }
     computed(id, reg);
-    if (next_use(id) == k_never && !is_waited_for(id)) release(reg);
+    release_if_idle(id);
 }
 
 // the register of an operand that may be overwritten, or k_none

@@ -55,8 +55,11 @@ protected:
     int take_register(std::initializer_list<int> keep = {});
     // one that is free, or none
     int free_register() { return unused_register({}); }
-    // for what comes behind the values: they leave their registers, and one of these is nobody else's from here on
-    void empty_registers();
+    // what nobody needs or waits for any more leaves its register
+    void release_if_idle(ValueId v) {
+        if (register_of_[v] != k_none && next_use(v) == k_never && !is_waited_for(v)) release(register_of_[v]);
+    }
+    // for what comes behind the values: it is nobody else's from here on
     int reserve_register();
     // What a free register holds, for who asks before it is used again.
     void remember(int reg, std::uint32_t what) { remembered_[static_cast<std::size_t>(reg)] = what; }

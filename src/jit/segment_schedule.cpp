@@ -142,6 +142,11 @@ bool schedule_segment(const Program& program, const Segment& segment, SegmentSch
 bool schedule_program(const Program& program, std::size_t first, SegmentSchedule& out) {
     Scheduling scheduling(program, out);
     std::vector<ValueId> watched, unknowns;
+    // NOTE: who looks at it in the end looks into its slot; the unknown of a solve is in that of its closed form
+    const auto watch = [&](Slot slot) {
+        watched.push_back(scheduling.operand(slot));
+        return out.values[watched.back()].slot == slot;
+    };
     for (const Segment& segment : std::span(program.segments).subspan(first)) {
         if (segment.repeats || !scheduling.add(segment)) return false;
         if (segment.solve < 0) continue;
@@ -155,12 +160,14 @@ bool schedule_program(const Program& program, std::size_t first, SegmentSchedule
         };
         for (const std::vector<Slot>* list :
              {&block.closed.mass_pivots, &block.closed.mass_diagonal, &block.closed.row_pivots, &block.closed.row_diagonal})
-            for (const Slot slot : *list) watched.push_back(scheduling.operand(slot));
+            for (const Slot slot : *list)
+                if (!watch(slot)) return false;
         take(block.closed.x, block.x);
         take(block.closed.lambda, block.lambda);
     }
     for (const auto& [more, less] : program.at_least)
-        for (const Slot slot : {more, less}) watched.push_back(scheduling.operand(slot));
+        for (const Slot slot : {more, less})
+            if (!watch(slot)) return false;
     for (const Slot slot : program.output_slots) out.outputs.push_back(scheduling.operand(slot));
     for (SegmentValue& value : out.values) {
         if (value.op != Op::Constant)

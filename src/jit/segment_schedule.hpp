@@ -39,7 +39,8 @@ struct SegmentSchedule {
 
 // All segments from the first on, one after the other, with the closed forms in place of the solves' unknowns; what segments
 // before it compute is in its slots. Kept are the pivots, their diagonals, and unknowns that are no outputs; all else that no
-// output needs is not computed. False where a solve has no closed form.
+// output needs is not computed. False where a solve has no closed form, or where a pivot or a condition is the unknown of another
+// solve.
 [[nodiscard]] bool schedule_program(const Program& program, std::size_t first, SegmentSchedule& out);
 
 }  // namespace appell

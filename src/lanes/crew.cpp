@@ -20,7 +20,7 @@ constexpr std::size_t k_least_instructions = 600, k_least_entries = 5, k_least_i
 constexpr std::size_t k_trial = 1000;
 
 bool is_worth_it(const Program& program) {
-    return program.instructions.size() >= k_least_instructions ||
+    return program.moving_instructions() >= k_least_instructions ||
            std::any_of(program.solves.begin(), program.solves.end(), [](const SolveBlock& block) {
                return block.closed.empty() && block.rows * block.size >= k_least_entries;
            });
@@ -30,7 +30,7 @@ bool is_worth_it(const Program& program) {
 bool takes_stages(const Program& program) {
     const std::size_t streamed = program.stream_end - program.stream_begin;
     return streamed > 0 && program.stream_begin > 0 && program.output_slots.size() >= streamed &&
-           program.instructions.size() >= k_least_in_stages;
+           program.moving_instructions() >= k_least_in_stages;
 }
 
 }  // namespace

@@ -211,9 +211,13 @@ void LaneMarch::exchange(std::size_t lane, March& m, bool into_lane) {
     if (!into_lane) return;
     for (std::size_t i = 0; i < p.states; ++i) p.atol[k_lanes * i + lane] = m.atol[i];
     const std::vector<double>& parameters = m.motion->parameters;
-    for (const LaneEvaluation* of : {&p.rate, &p.position, &p.velocity})
-        if (of->slots != nullptr)
-            for (std::size_t i = 0; i < parameters.size(); ++i) of->slots[k_lanes * (1 + p.states + i) + lane] = parameters[i];
+    for (std::optional<Evaluated>* const of : {&rate_, &position_, &velocity_}) {
+        if (!*of) continue;
+        LaneWorkspace& workspace = (*of)->workspace;
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            workspace.slots()[k_lanes * (1 + p.states + i) + lane] = parameters[i];
+        workspace.parameters_changed();
+    }
 }
 
 bool LaneMarch::at_its_end(std::size_t lane) const {

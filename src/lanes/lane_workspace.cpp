@@ -142,6 +142,7 @@ LaneWorkspace::LaneWorkspace(const Program& program, const LaneKernels& kernels,
 
 // inputs, side by side; places without a lane repeat the last one
 void LaneWorkspace::put_in(std::span<Lane* const> lanes) {
+    parameters_changed();
     for (std::size_t k = 0; k < k_lanes; ++k) {
         const Lane& lane = *lanes[std::min(k, lanes.size() - 1)];
         const double* const own = lane.inputs;
@@ -189,9 +190,12 @@ void LaneWorkspace::execute(std::size_t segment) {
 
 // the lanes whose numbers are good
 LaneMask LaneWorkspace::evaluate() {
-    if (whole()) call(code_->functions.front());
+    const std::size_t first = program_.steady_segments;
+    for (std::size_t i = 0; i < first && !settled_; ++i) execute(i);
+    settled_ = true;
+    if (whole()) call(code_->functions[first]);
     LaneMask good = (1u << k_lanes) - 1;
-    for (std::size_t i = 0; i < program_.segments.size(); ++i) {
+    for (std::size_t i = first; i < program_.segments.size(); ++i) {
         if (!whole()) execute(i);
         if (program_.segments[i].solve < 0) continue;
         const auto solve = static_cast<std::size_t>(program_.segments[i].solve);
@@ -220,6 +224,7 @@ void LaneWorkspace::run(std::span<Neighbours::StageRequest* const> lanes) {
         step_ = LaneNumbers(1);
         rates_ = LaneNumbers((count + 1) * size);
     }
+    parameters_changed();
     const auto of = [&](std::size_t k) -> const Neighbours::StageRequest& { return *lanes[std::min(k, lanes.size() - 1)]; };
     for (std::size_t k = 0; k < k_lanes; ++k) {
         const Neighbours::StageRequest& lane = of(k);

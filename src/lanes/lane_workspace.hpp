@@ -68,9 +68,10 @@ public:
     // likewise; those with another method than the first one are left to their callers
     void run(std::span<Neighbours::StageRequest* const> lanes);
 
-    // The numbers by slot, inputs first; the program at them, and the lanes whose numbers are good; its outputs, by place; a
-    // solve without a closed form, or null. They stay where they are.
+    // The numbers by slot, inputs first, and to be said when parameters among them have changed; the program at them, and the
+    // lanes whose numbers are good; its outputs, by place; a solve without a closed form, or null. They stay where they are.
     [[nodiscard]] double* slots() const { return slots_.data(); }
+    void parameters_changed() { settled_ = false; }
     [[nodiscard]] LaneMask evaluate();
     [[nodiscard]] const double* outputs() const { return whole() ? outputs_.data() : slots_.data(); }
     [[nodiscard]] const std::vector<Slot>& output_places() const { return output_places_; }
@@ -96,6 +97,7 @@ private:
     std::vector<Slot> output_places_;                 // in either
     std::vector<std::unique_ptr<LaneSolve>> solves_;  // by solve; none where it has its closed form
     std::vector<std::vector<LaneGuard>> guards_;      // by solve
+    bool settled_ = false;                            // what depends on parameters alone is computed
 };
 
 }  // namespace appell

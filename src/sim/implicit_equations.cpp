@@ -39,7 +39,7 @@ ImplicitEquations::ImplicitEquations(const Motion& motion)
 }
 
 void ImplicitEquations::set_parameter(std::size_t index, double value) {
-    for (Workspace<double>* program : {&equations_, &slopes_, &solution_}) program->inputs()[1 + states_ + index] = value;
+    for (Workspace<double>* program : {&equations_, &slopes_, &solution_}) program->set_input(1 + states_ + index, value);
 }
 
 RateStatus ImplicitEquations::unknowns_at(double t, std::span<const double> x, std::span<double> z) {

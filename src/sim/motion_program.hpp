@@ -64,7 +64,7 @@ public:
     void set_parameter(std::size_t index, double value) {
         if (program_->outputs.empty()) return;
         if (!inputs_.empty()) inputs_[1 + states_ + index] = value;
-        if (own_) own_->inputs()[1 + states_ + index] = value;
+        if (own_) own_->set_input(1 + states_ + index, value);
     }
 
     void limit_rank(std::size_t rank) {

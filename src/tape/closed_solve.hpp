@@ -43,9 +43,10 @@ struct PivotGuard {
 
 // x and lambda from their closed forms into their slots; false where the pivots ask for the solve itself.
 [[nodiscard]] bool take_closed_form(const SolveBlock& block, double* slots);
-// the guards of all solves of which both sides are steady: good as long as the parameters stay
-[[nodiscard]] bool steady_pivots_are_good(const Program& program, const double* slots);
 // what there is to say where they do not
 [[nodiscard]] SolveReport report_of_closed_form(const SolveBlock& block, const double* slots);
+
+// the guards of all solves of which both sides are steady: good as long as the parameters stay
+[[nodiscard]] bool steady_pivots_are_good(const Program& program, const double* slots);
 
 }  // namespace appell

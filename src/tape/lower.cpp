@@ -24,6 +24,13 @@ const OutputRange& Program::output(std::string_view name) const {
     throw Error("the program has no output named " + std::string(name));
 }
 
+std::size_t Program::moving_instructions() const {
+    std::size_t steady_ones = 0;
+    for (std::size_t k = 0; k < steady_segments; ++k)
+        for (const InstructionRun& run : segments[k].runs) steady_ones += run.end - run.begin;
+    return instructions.size() - steady_ones;
+}
+
 namespace {
 
 constexpr std::uint32_t k_none = 0xffffffffu;

@@ -147,9 +147,10 @@ struct OpaqueCall {
 struct NativeCode {
     using Function = void (*)(double* slots, double* scratch);
     std::vector<Function> segments;  // null: interpreted
-    // All segments at once, where every solve has its closed form, or null: streamed inputs in, outputs out, nothing copied in
-    // between. Zero where some number says that the way over the segments must be taken: a pivot that is small, a condition that
-    // does not hold, a result that is not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
+    // All segments behind the steady ones at once, where every solve has its closed form, or null: streamed inputs in, outputs
+    // out, nothing copied in between. Steady values are in their slots, and steady pivots were looked at (closed_solve.hpp). Zero
+    // where some number says that the way over the segments must be taken: a pivot that is small, a condition that does not hold,
+    // a result that is not finite. Otherwise the outputs are those of that way, and the pivots are in their slots.
     using Whole = int (*)(double* slots, double* scratch, const double* stream, double* outputs);
     Whole whole = nullptr;
     std::size_t scratch = 0;  // doubles, of each workspace
@@ -158,7 +159,7 @@ struct NativeCode {
 };
 
 // One evaluation of a whole program with the memory of its workspace, which must outlive it: what a loop that evaluates again and
-// again asks for once.
+// again asks for once, for as long as no parameter changes and no rank is limited.
 struct NativeEvaluation {
     NativeCode::Whole function = nullptr;
     double *slots = nullptr, *scratch = nullptr;
@@ -171,7 +172,8 @@ struct Program {
     std::size_t inputs = 0;
     std::size_t slots = 0;
     std::size_t first_temporary = 0;  // slots from here on are shared by values that live inside one segment
-    // inputs that change with every evaluation: native code can read them where they are, without a copy into their slots
+    // inputs that change with every evaluation, none of them a parameter: native code can read them where they are, without a
+    // copy into their slots
     Slot stream_begin = 0, stream_end = 0;
     // by slot up to the temporaries: a constant, a parameter, or a value of these alone; empty where there are no parameters
     std::vector<bool> steady;
@@ -190,6 +192,8 @@ struct Program {
 
     [[nodiscard]] const OutputRange& output(std::string_view name) const;  // throws Error for an unknown name
     [[nodiscard]] bool is_steady(Slot slot) const { return slot < steady.size() && steady[slot]; }
+    // those of an evaluation, where the parameters stay
+    [[nodiscard]] std::size_t moving_instructions() const;
 };
 
 struct LowerOptions {

@@ -144,7 +144,8 @@ void Workspace<T>::settle() {
     for (std::size_t k = 0; k < program_->steady_segments; ++k) execute_segment(k, false);
     whole_ = nullptr;
     if constexpr (std::is_same_v<T, double>)
-        if (program_->native && !rank_limited_ && steady_pivots_are_good(*program_, slots_.data()))
+        if (program_->native && program_->native->whole != nullptr && !rank_limited_ &&
+            steady_pivots_are_good(*program_, slots_.data()))
             whole_ = program_->native->whole;
 }
 

@@ -33,6 +33,11 @@ public:
     }
     // the same for who changes no parameter
     [[nodiscard]] std::span<T> moving_inputs() { return {slots_.data(), program_->inputs}; }
+    // one of them, whatever it is
+    void set_input(std::size_t index, const T& value) {
+        slots_[index] = value;
+        settled_ = settled_ && !program_->is_steady(static_cast<Slot>(index));
+    }
 
     EvalReport run();
     // The whole of a small program by one piece of native code: the streamed inputs are read where they are, the outputs go where
