@@ -218,7 +218,7 @@ TEST(WholeProgram, IsAskedForAgainWhenAParameterHasChanged) {
     const SymbolId x = g.add_symbol("x", SymbolKind::other), p = g.add_symbol("p", SymbolKind::parameter);
     const NodeId root = g.make(Op::Sqrt, g.symbol_node(p));
     ProgramSpec spec{{x, p}, {}, {{"y", {g.mul(root, g.symbol_node(x)), root}}}};
-    spec.at_least = {{g.symbol_node(p), g.constant(1)}, {root, g.symbol_node(x)}};
+    spec.at_least = {{g.symbol_node(p), g.constant(1)}, {root, g.pow(g.symbol_node(x), 2)}};
     Program program = lower_program(g, spec);
     program.stream_end = 1;
     add_native_code(program);
@@ -226,16 +226,16 @@ TEST(WholeProgram, IsAskedForAgainWhenAParameterHasChanged) {
     double out[2] = {};
     const auto serves = [&](double at) { return w.native()(&at, out); };
     w.set_input(1, 9);
-    EXPECT_TRUE(serves(2));
-    EXPECT_EQ(out[0], 6);
+    EXPECT_TRUE(serves(1));
+    EXPECT_EQ(out[0], 3);
     EXPECT_EQ(out[1], 3);
     w.set_input(0, 100);  // not where it is read
-    EXPECT_TRUE(serves(3));
-    EXPECT_EQ(out[0], 9);
+    EXPECT_TRUE(serves(1.5));
+    EXPECT_EQ(out[0], 4.5);
     w.set_input(1, 4);
-    EXPECT_TRUE(serves(2));
-    EXPECT_EQ(out[0], 4);
-    EXPECT_FALSE(serves(3));  // x above the root
+    EXPECT_TRUE(serves(1));
+    EXPECT_EQ(out[0], 2);
+    EXPECT_FALSE(serves(1.5));  // its square is above the root
     w.set_input(1, 0.25);
     EXPECT_FALSE(serves(0.1));  // p below one
 }
