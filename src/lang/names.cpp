@@ -140,6 +140,9 @@ Entity* Elaborator::lookup(const std::string& name, NameId base, Span span) {
     const auto family = families_.find(base);
     const bool indexed = name.find('[') != std::string::npos;
     if (family != families_.end()) {
+        // a family without its `end` is read for its first value, and has the other members when it is closed
+        const auto is_unclosed = [](const Statement& statement) { return statement.unclosed; };
+        if (indexed && std::ranges::any_of(syntax_.statements, is_unclosed)) return nullptr;
         const auto& [first, last, one_index] = family->second;
         const std::string members = !one_index      ? fmt::format("members of {}", text)
                                     : first == last ? fmt::format("{}[{}]", text, first)

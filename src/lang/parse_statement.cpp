@@ -528,6 +528,9 @@ private:
                                 w == "max_step" || w == "rtol" || w == "atol";
             const bool times = w == "at", gains = w == "gains";
             const bool name_option = w == "formulation" || w == "integrator" || w == "stabilize";
+            if (w == "to" || w == "until")
+                return in_.fail(Code::E0105, span, "expected a part of the plan here", fmt::format("`{}`", w),
+                                "`for` and how long the run is", "write `run from 2 s for 8 s`, or `run for 8 s` from t = 0 on");
             if (!number && !times && !gains && !name_option)
                 return in_.fail_expected(
                     "`for`, `from`, `every`, `at`, `step`, `first_step`, `max_step`, `rtol`, `atol`, `formulation`, "

@@ -327,6 +327,8 @@ TEST(LanguageErrors, HintsNameTheNearest) {
     EXPECT_EQ(hint("param v = 2 (m + 1)"), "write `2*(...)` for a product");
     EXPECT_EQ(hint("param v = 2 kg (x + 1)"), "write `2 kg*(...)` for a product");
     EXPECT_EQ(hint("run from 0 to 10 s"), "a range is written `0..10`, and a run `run from 0 s for 10 s`");
+    EXPECT_EQ(hint("run from 0 s to 10 s"), "write `run from 2 s for 8 s`, or `run for 8 s` from t = 0 on");
+    EXPECT_EQ(hint("run until 10 s"), "write `run from 2 s for 8 s`, or `run for 8 s` from t = 0 on");
     for (const char* again : {"rotate a about z rotate a about x", "rotate a about z, rotate a about x",
                               "rotate a about z\nframe B from N rotate a about x"})
         EXPECT_NE(hint("coord a\nframe B from N " + std::string(again)).find("behind commas"), std::string::npos) << again;
