@@ -15,11 +15,11 @@ using language_test::with;
 // it is read for its first value alone, and members that the others would have made are not missed
 TEST(LanguageFamilies, AFamilyWithoutItsEndIsOneProblem) {
     const Result<Model> found = read(with("for i in 1..3\ncoord y[i] = 1 m\nparticle P[i] mass 1 kg at O + y[4-i]*N.y"));
-    ASSERT_EQ(found.diagnostics.size(), 1u);
-    EXPECT_EQ(found.diagnostics[0].code, Code::E0108);
+    ASSERT_EQ(found.diagnostics.all().size(), 1u);
+    EXPECT_EQ(found.diagnostics.all()[0].code, Code::E0108);
     const Result<Model> closed = read(with("for i in 1..3\ncoord y[i] = 1 m\nparticle P[i] mass 1 kg at O + y[5-i]*N.y\nend"));
-    ASSERT_EQ(closed.diagnostics.size(), 1u);
-    EXPECT_EQ(closed.diagnostics[0].code, Code::E0207);
+    ASSERT_EQ(closed.diagnostics.all().size(), 1u);
+    EXPECT_EQ(closed.diagnostics.all()[0].code, Code::E0207);
 }
 
 TEST(LanguageFamilies, MembersSumsAndConditions) {
