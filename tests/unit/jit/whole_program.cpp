@@ -2,12 +2,22 @@
 // them, and it says so only where pivots are good and everything is finite.
 #include <gtest/gtest.h>
 
+#if defined(__unix__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
 #include <random>
+#include <string>
 
 #include "expr/differentiate.hpp"
+#include "jit/lane_code.hpp"
 #include "jit/native_code.hpp"
 #include "support/random_expr.hpp"
 #include "tape/closed_solve.hpp"
@@ -133,6 +143,88 @@ TEST(WholeProgram, IsTheInterpretersToTheLastBit) {
     EXPECT_GT(refused, 30u);
     EXPECT_GT(steady, 200u);
 }
+
+#if defined(__x86_64__) && defined(__unix__)
+
+// Numbers with a page on either side that nobody may touch, and as near to it as can be: to the first one, or to the second.
+class Fenced {
+public:
+    Fenced(std::size_t doubles, bool at_the_end, std::size_t alignment = sizeof(double)) {
+        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)), bytes = doubles * sizeof(double);
+        const std::size_t inside = (bytes + page - 1) / page * page;
+        size_ = inside + 2 * page;
+        memory_ = static_cast<char*>(::mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (inside > 0) ::mprotect(memory_ + page, inside, PROT_READ | PROT_WRITE);
+        char* const begin = memory_ + page + (at_the_end ? (inside - bytes) / alignment * alignment : 0);
+        numbers_ = reinterpret_cast<double*>(begin);
+    }
+    ~Fenced() { ::munmap(memory_, size_); }
+    Fenced(const Fenced&) = delete;
+    Fenced& operator=(const Fenced&) = delete;
+    [[nodiscard]] double* data() const { return numbers_; }
+
+private:
+    char* memory_;
+    std::size_t size_;
+    double* numbers_;
+};
+
+// A model decides what is in a program, and must not decide what memory its code touches: a read or a write beside the slots, the
+// scratch memory, the stream or the outputs ends this test by a signal.
+TEST(WholeProgram, TouchesNothingButItsMemory) {
+    for (const SolveKind kind : {SolveKind::multipliers, SolveKind::minimal})
+        for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+            Random r(seed, kind, seed % 2 == 0);
+            const Program& p = r.program;
+            const std::size_t streamed = p.stream_end - p.stream_begin, outputs = p.output_slots.size();
+            const std::vector<double> inputs = r.values();
+            for (const bool at_the_end : {false, true}) {
+                const Fenced slots(p.slots, at_the_end), scratch(p.native->scratch, at_the_end);
+                const Fenced stream(streamed, at_the_end), out(outputs, at_the_end);
+                std::copy(inputs.begin(), inputs.end(), slots.data());
+                std::copy_n(inputs.begin() + p.stream_begin, streamed, stream.data());
+                for (const auto& [slot, value] : p.constants) slots.data()[slot] = value;
+                for (const NativeCode::Function segment : p.native->segments) segment(slots.data(), scratch.data());
+                (void)p.native->whole(slots.data(), scratch.data(), stream.data(), out.data());
+            }
+            for (const bool eight : {false, true}) {
+                if (!(eight ? __builtin_cpu_supports("avx512f") : __builtin_cpu_supports("avx2"))) continue;
+                const std::shared_ptr<const LaneCode> code = make_lane_code(p, eight);
+                for (const bool at_the_end : {false, true}) {
+                    const auto of = [&](std::size_t numbers) { return std::make_unique<Fenced>(8 * numbers, at_the_end, 64); };
+                    const auto slots = of(p.slots), scratch = of(code->scratch), stream = of(streamed), out = of(outputs);
+                    for (std::size_t i = 0; i < inputs.size(); ++i) std::fill_n(slots->data() + 8 * i, 8, inputs[i]);
+                    for (std::size_t i = 0; i < streamed; ++i) std::fill_n(stream->data() + 8 * i, 8, inputs[p.stream_begin + i]);
+                    for (const LaneCode::Function function : code->functions)
+                        for (std::size_t k = 0; k < 8; k += code->step)
+                            function(slots->data() + k, scratch->data() + k, stream->data() + k, out->data() + k);
+                }
+            }
+        }
+}
+
+// what /proc/self/maps says of the memory around an address, as in r-xp
+std::string rights_at(const void* address) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        char* end = nullptr;
+        const std::uintptr_t begin = std::strtoull(line.c_str(), &end, 16), behind = std::strtoull(end + 1, &end, 16);
+        const auto at = reinterpret_cast<std::uintptr_t>(address);
+        if (begin <= at && at < behind) return std::string(end + 1, 4);
+    }
+    return {};
+}
+
+TEST(WholeProgram, IsNeverWritableAndExecutableAtOnce) {
+    const Random r(1, SolveKind::multipliers, true);
+    if (!std::ifstream("/proc/self/maps")) GTEST_SKIP() << "no way to ask";
+    EXPECT_EQ(rights_at(r.program.native->memory.get()), "r-xp");
+    EXPECT_EQ(rights_at(reinterpret_cast<const void*>(r.program.native->whole)), "r-xp");
+    if (!__builtin_cpu_supports("avx2")) return;
+    EXPECT_EQ(rights_at(make_lane_code(r.program, false)->memory.get()), "r-xp");
+}
+
+#endif
 
 // a pivot that vanishes, a result that overflows, and numbers that are none
 void expect_refusals(SymbolKind mass_is) {
