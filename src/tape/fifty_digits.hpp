@@ -1,4 +1,4 @@
-// Sums, differences and products of fifty digits, for the three words of 64 bits that cpp_bin_float<50> keeps.
+// Sums, differences, products, quotients and roots of fifty digits, for the three words of 64 bits that cpp_bin_float<50> keeps.
 //
 // Boost forms them in integers of any length and rounds these in general steps, some hundred instructions each; most of what the
 // checks with fifty digits cost is that. Here are the same operations for numbers of ordinary size, written out: exact, then
@@ -7,8 +7,10 @@
 // functions too.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <boost/multiprecision/cpp_bin_float.hpp>
+#include <cmath>
 #include <cstdint>
 
 #if defined(__SIZEOF_INT128__)
@@ -207,7 +209,137 @@ inline void subtract_sizes(Float& r, const Float& x, const Float& y) {
     round_into(r, d, exponent, sign, (beyond >> 63) != 0, (beyond << 1) != 0);
 }
 
+// Digits of 64 bits by long division (Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D).
+inline void divide(Float& r, const Float& x, const Float& y) {
+    const Bits a = bits_of(x), b = bits_of(y);
+    constexpr int up = 64 - k_top_bits;
+    // the divisor with its leading bit at the top; the dividend is as far up, so that three digits are the quotient of 168 or 169
+    // bits, and what is left of it below the divisor
+    const Word d[3] = {b.low << up, (b.middle << up) | (b.low >> k_top_bits), (b.high << up) | (b.middle >> k_top_bits)};
+    Word left[4] = {0, a.low, a.middle, a.high};
+    Word q[3];
+    for (int digit = 2; digit >= 0; --digit) {
+        Word guess = ~Word(0);
+        if (left[3] < d[2]) {
+            const Wide top = (Wide(left[3]) << 64) | left[2];
+            guess = Word(top / d[2]);
+            // at most two too large, by the second digit of the divisor
+            for (Wide rest = top % d[2]; (rest >> 64) == 0 && Wide(guess) * d[1] > ((rest << 64) | left[1]); rest += d[2])
+                --guess;
+        }
+        Word carry = 0, borrow = 0;
+        const auto take_off = [&](Word& from, Word by) {
+            const Wide product = Wide(guess) * by + carry, difference = Wide(from) - Word(product) - borrow;
+            carry = Word(product >> 64);
+            borrow = Word(difference >> 64) != 0 ? 1 : 0;
+            from = Word(difference);
+        };
+        for (int i = 0; i < 3; ++i) take_off(left[i], d[i]);
+        const Wide highest = Wide(left[3]) - carry - borrow;
+        if (Word(highest >> 64) != 0) {  // still one too large
+            --guess;
+            Wide sum = 0;
+            for (int i = 0; i < 3; ++i) {
+                sum = (sum >> 64) + left[i] + d[i];
+                left[i] = Word(sum);
+            }
+        }
+        q[digit] = guess;
+        left[3] = left[2];
+        left[2] = left[1];
+        left[1] = left[0];
+        left[0] = 0;
+    }
+    const bool sign = x.sign() != y.sign(), any = (left[1] | left[2] | left[3]) != 0;
+    const int exponent = x.exponent() - y.exponent();
+    if ((q[2] >> k_top_bits) != 0)
+        return round_into(r, {(q[0] >> 1) | (q[1] << 63), (q[1] >> 1) | (q[2] << 63), q[2] >> 1}, exponent, sign, (q[0] & 1) != 0,
+                          any);
+    // twice what is left against the divisor
+    const Bits twice{left[1] << 1, (left[2] << 1) | (left[1] >> 63), (left[3] << 1) | (left[2] >> 63)}, divisor{d[0], d[1], d[2]};
+    const bool above = (left[3] >> 63) != 0 || smaller(divisor, twice), half = above || !smaller(twice, divisor);
+    round_into(r, {q[0], q[1], q[2]}, exponent - 1, sign, half, above);
+}
+
+// The root of 336 bits as an integer: by what a root of doubles has, then by quotients of doubles of what is left, each a little
+// too small, so that nothing is ever taken off too much; in the end by ones.
+inline void root(Float& r, const Float& x) {
+    const Bits b = bits_of(x);
+    const int odd = x.exponent() & 1, up = 39 + odd;  // 167 or 168 bits: two words and these
+    std::array<Word, 6> left{0,
+                             0,
+                             b.low << up,
+                             (b.middle << up) | (b.low >> (64 - up)),
+                             (b.high << up) | (b.middle >> (64 - up)),
+                             b.high >> (64 - up)};
+    std::array<Word, 3> s{};
+    const auto size_of = [](const auto& words) {
+        double size = 0;
+        for (std::size_t i = words.size(); i-- > 0;) size = size * 0x1p64 + static_cast<double>(words[i]);
+        return size;
+    };
+    const auto add = [](auto& to, Word by, std::size_t at) {
+        for (; at < to.size() && by != 0; ++at) {
+            const Wide sum = Wide(to[at]) + by;
+            to[at] = Word(sum);
+            by = Word(sum >> 64);
+        }
+    };
+    // s becomes s + part 2^up, and what is left is less by (2 s + part 2^up) part 2^up
+    const auto grow = [&](Word part, int shift) {
+        const auto word = static_cast<std::size_t>(shift / 64);
+        const int bits = shift % 64;
+        const Word low = part << bits, high = bits == 0 ? 0 : part >> (64 - bits);
+        std::array<Word, 3> sum{s[0] << 1, (s[1] << 1) | (s[0] >> 63), (s[2] << 1) | (s[1] >> 63)};
+        for (std::array<Word, 3>* to : {&sum, &s}) {
+            add(*to, low, word);
+            if (word + 1 < 3) add(*to, high, word + 1);
+        }
+        // the product, moved up by bits inside its words
+        Word carry = 0, before = 0, borrow = 0;
+        for (std::size_t i = 0; word + i < left.size(); ++i) {
+            const Wide product = (i < 3 ? Wide(sum[i]) * part : Wide(0)) + carry;
+            carry = Word(product >> 64);
+            const Word digit = Word(product), moved = bits == 0 ? digit : (digit << bits) | (before >> (64 - bits));
+            before = digit;
+            Word& from = left[word + i];
+            const Wide difference = Wide(from) - moved - borrow;
+            borrow = Word(difference >> 64) != 0 ? 1 : 0;
+            from = Word(difference);
+        }
+    };
+    double part = std::sqrt(size_of(left)) * (1 - 0x1p-48);
+    for (;;) {
+        const int shift = std::max(0, std::ilogb(part) - 52);
+        const Word whole = static_cast<Word>(std::ldexp(part, -shift));
+        if (whole == 0) break;
+        grow(whole, shift);
+        part = size_of(left) / (2 * size_of(s)) * (1 - 0x1p-46);
+        if (!(part >= 1)) break;
+    }
+    const auto at_most = [&](const Bits& size) { return left[3] == 0 && !smaller(size, {left[0], left[1], left[2]}); };
+    // what is left is at most twice the root
+    while (!at_most({s[0] << 1, (s[1] << 1) | (s[0] >> 63), (s[2] << 1) | (s[1] >> 63)})) grow(1, 0);
+    const bool half = !at_most({s[0], s[1], s[2]});
+    round_into(r, {s[0], s[1], s[2]}, x.exponent() >> 1, false, half, true);
+}
+
 }  // namespace fifty_digits
+
+inline void eval_divide(cpp_bin_float<50>& r, const cpp_bin_float<50>& a, const cpp_bin_float<50>& b) {
+    if (fifty_digits::ordinary(a) && fifty_digits::ordinary(b))
+        fifty_digits::divide(r, a, b);
+    else
+        eval_divide<50, digit_base_10, void, int, 0, 0>(r, a, b);
+}
+inline void eval_divide(cpp_bin_float<50>& r, const cpp_bin_float<50>& a) { eval_divide(r, r, a); }
+
+inline void eval_sqrt(cpp_bin_float<50>& r, const cpp_bin_float<50>& a) {
+    if (fifty_digits::ordinary(a) && !a.sign())
+        fifty_digits::root(r, a);
+    else
+        eval_sqrt<50, digit_base_10, void, int, 0, 0>(r, a);
+}
 
 inline void eval_multiply(cpp_bin_float<50>& r, const cpp_bin_float<50>& a, const cpp_bin_float<50>& b) {
     if (fifty_digits::ordinary(a) && fifty_digits::ordinary(b))

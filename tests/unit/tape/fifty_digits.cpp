@@ -1,4 +1,4 @@
-// The written-out sums, differences and products have the bits of Boost's own.
+// The written-out sums, differences, products, quotients and roots have the bits of Boost's own.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -65,6 +65,27 @@ TEST(FiftyDigits, HaveTheBitsOfBoost) {
         eval_subtract(ours, a, b);
         ops::eval_subtract<50, mp::digit_base_10, void, int, 0, 0>(theirs, a, b);
         ASSERT_TRUE(same_bits(ours, theirs)) << x << " - " << y;
+        if (b.bits().limbs()[2] != 0 && b.bits().size() == 3) {
+            eval_divide(ours, a, b);
+            ops::eval_divide<50, mp::digit_base_10, void, int, 0, 0>(theirs, a, b);
+            ASSERT_TRUE(same_bits(ours, theirs)) << x << " / " << y;
+            Digits50 quotient = x;
+            quotient /= y;
+            ASSERT_TRUE(same_bits(quotient.backend(), ours)) << x << " /= " << y;
+            // and what comes out even, or next to it
+            const Digits50 product = x * y;
+            eval_divide(ours, product.backend(), b);
+            ops::eval_divide<50, mp::digit_base_10, void, int, 0, 0>(theirs, product.backend(), b);
+            ASSERT_TRUE(same_bits(ours, theirs)) << product << " / " << y;
+            eval_subtract(ours, a, b);
+        }
+        if (i % 8 == 0)
+            for (const Digits50& of : {Digits50(abs(x)), Digits50(x * x)}) {
+                Float root, of_boost;
+                eval_sqrt(root, of.backend());
+                ops::eval_sqrt<50, mp::digit_base_10, void, int, 0, 0>(of_boost, of.backend());
+                ASSERT_TRUE(same_bits(root, of_boost)) << "root of " << of;
+            }
         // an operand may be the result
         Digits50 z = x;
         z -= y;
