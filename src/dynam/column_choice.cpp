@@ -1,6 +1,7 @@
 #include "dynam/column_choice.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "expr/dependence.hpp"
@@ -19,48 +20,149 @@ constexpr std::size_t k_most_determinants = 200;  // formed as expressions
 
 using Columns = std::vector<std::uint32_t>;
 
-// Gaussian elimination with complete pivoting, over the first columns as far as they go, then over all allowed ones; the later
-// column among equal pivots.
-class Elimination {
+// A matrix of numbers, its rows scaled to unit length.
+struct Rows {
+    struct Entry {
+        std::uint32_t column;
+        double value;
+    };
+    std::vector<std::vector<Entry>> entries;  // by row, ascending columns
+    std::size_t columns = 0;
+
+    [[nodiscard]] double at(std::size_t row, std::uint32_t column) const {
+        const auto found = std::ranges::lower_bound(entries[row], column, {}, &Entry::column);
+        return found != entries[row].end() && found->column == column ? found->value : 0;
+    }
+};
+
+// the last index below another one whose number is above a bound
+class Largest {
 public:
-    Elimination(std::vector<double> a, std::size_t rows, std::size_t columns) : a_(std::move(a)), m_(rows), n_(columns) {
-        for (std::uint32_t i = 0; i < m_; ++i) order_.push_back(i);
-        for (const double v : a_) first_ = std::max(first_, std::abs(v));
+    explicit Largest(std::size_t size) : leaves_(std::bit_ceil(std::max<std::size_t>(size, 1))), tree_(2 * leaves_, 0.0) {}
+
+    void set(std::size_t index, double value) {
+        std::size_t node = leaves_ + index;
+        tree_[node] = value;
+        while ((node /= 2) > 0) tree_[node] = std::max(tree_[2 * node], tree_[2 * node + 1]);
     }
 
-    void run(const std::vector<bool>& allowed) {
-        while (rows.size() < std::min(m_, n_)) {
-            const std::size_t k = rows.size();
-            std::size_t row = k, column = n_;
-            double largest = 0;
-            for (std::size_t j = n_; j-- > 0;)
-                for (std::size_t i = k; allowed[j] && i < m_; ++i)
-                    if (std::abs(at(i, j)) > largest * (1 + k_tie)) {
-                        largest = std::abs(at(i, j));
-                        row = i;
-                        column = j;
-                    }
-            if (column == n_ || !(largest > k_rank_noise * first_)) return;
-            for (std::size_t j = 0; j < n_; ++j) std::swap(at(k, j), at(row, j));
-            std::swap(order_[k], order_[row]);
-            for (std::size_t i = k + 1; i < m_; ++i) {
-                const double factor = at(i, column) / at(k, column);
-                for (std::size_t j = 0; j < n_; ++j) at(i, j) -= factor * at(k, j);
-                at(i, column) = 0;
+    // `none` where there is no such index
+    [[nodiscard]] std::size_t last_above(double bound, std::size_t below, std::size_t none) const {
+        if (below == 0) return none;
+        std::size_t node = leaves_ + below - 1;
+        while (!(tree_[node] > bound)) {
+            while (node % 2 == 0) node /= 2;  // to where something is on the left, and there
+            if (node == 1) return none;
+            --node;
+        }
+        while (node < leaves_) node = 2 * node + (tree_[2 * node + 1] > bound ? 1 : 0);
+        return node - leaves_;
+    }
+
+private:
+    std::size_t leaves_;
+    std::vector<double> tree_;
+};
+
+// Gaussian elimination with complete pivoting, over the first columns as far as they go, then over all allowed ones; the later
+// column among equal pivots. Rows that reach few columns are worked on there only.
+class Elimination {
+public:
+    explicit Elimination(Rows matrix) : a_(std::move(matrix)), rows_with_(a_.columns), position_(a_.entries.size()) {
+        for (std::uint32_t i = 0; i < a_.entries.size(); ++i) {
+            order_.push_back(i);
+            position_[i] = i;
+            for (const Rows::Entry& e : a_.entries[i]) {
+                rows_with_[e.column].push_back(i);
+                first_ = std::max(first_, std::abs(e.value));
             }
-            rows.push_back(order_[k]);
-            columns.push_back(static_cast<std::uint32_t>(column));
         }
     }
 
-    Columns rows, columns;  // of the pivots, in order
+    void run(const std::vector<bool>& allowed) {
+        Largest largest(a_.columns);
+        for (std::uint32_t j = 0; j < a_.columns; ++j)
+            if (allowed[j]) largest.set(j, largest_of(j));
+        while (rows.size() < std::min(a_.entries.size(), a_.columns)) {
+            const Pivot pivot = find_pivot(largest);
+            if (!(pivot.size > k_rank_noise * first_)) return;
+            take(pivot);
+            for (const std::uint32_t j : touched_)
+                if (allowed[j]) largest.set(j, largest_of(j));
+        }
+    }
+
+    std::vector<std::uint32_t> rows, columns;  // of the pivots, in order
+    double determinant = 1;                    // of these, its size
 
 private:
-    double& at(std::size_t i, std::size_t j) { return a_[i * n_ + j]; }
+    struct Pivot {
+        double size = 0;
+        std::uint32_t row = 0, column = 0;
+    };
 
-    std::vector<double> a_;
-    std::size_t m_, n_;
-    Columns order_;
+    [[nodiscard]] bool is_left(std::uint32_t row) const { return position_[row] >= rows.size(); }
+
+    [[nodiscard]] double largest_of(std::uint32_t column) const {
+        double largest = 0;
+        for (const std::uint32_t i : rows_with_[column])
+            if (is_left(i)) largest = std::max(largest, std::abs(a_.at(i, column)));
+        return largest;
+    }
+
+    // from the last column to the first, and down each: what is larger by more than the tie
+    Pivot find_pivot(const Largest& largest) {
+        Pivot out;
+        std::size_t column = a_.columns;
+        while ((column = largest.last_above(out.size * (1 + k_tie), column, a_.columns)) != a_.columns) {
+            std::vector<std::uint32_t>& with = rows_with_[column];
+            std::ranges::sort(with, {}, [&](std::uint32_t i) { return position_[i]; });
+            for (const std::uint32_t i : with) {
+                const double size = std::abs(a_.at(i, static_cast<std::uint32_t>(column)));
+                if (is_left(i) && size > out.size * (1 + k_tie)) out = {size, i, static_cast<std::uint32_t>(column)};
+            }
+        }
+        return out;
+    }
+
+    void take(const Pivot& pivot) {
+        const std::uint32_t other = order_[rows.size()];
+        std::swap(order_[position_[pivot.row]], order_[rows.size()]);
+        std::swap(position_[pivot.row], position_[other]);
+        rows.push_back(pivot.row);
+        columns.push_back(pivot.column);
+        determinant *= pivot.size;
+        touched_.clear();
+        for (const Rows::Entry& e : a_.entries[pivot.row]) touched_.push_back(e.column);
+        const double by = a_.at(pivot.row, pivot.column);
+        for (const std::uint32_t i : rows_with_[pivot.column])
+            if (is_left(i)) subtract(i, a_.at(i, pivot.column) / by, pivot);
+        rows_with_[pivot.column].clear();
+    }
+
+    // the pivot's row, times the factor, from another one
+    void subtract(std::uint32_t row, double factor, const Pivot& pivot) {
+        const std::vector<Rows::Entry>&from = a_.entries[row], &less = a_.entries[pivot.row];
+        merged_.clear();
+        auto next = from.begin();
+        for (const Rows::Entry& e : less) {
+            while (next != from.end() && next->column < e.column) merged_.push_back(*next++);
+            const bool both = next != from.end() && next->column == e.column;
+            if (e.column != pivot.column) {
+                merged_.push_back({e.column, (both ? next->value : 0) - factor * e.value});
+                if (!both) rows_with_[e.column].push_back(row);
+            }
+            if (both) ++next;
+        }
+        merged_.insert(merged_.end(), next, from.end());
+        std::swap(a_.entries[row], merged_);
+    }
+
+    Rows a_;
+    std::vector<std::vector<std::uint32_t>> rows_with_;  // by column; among them those that are pivots' already
+    std::vector<std::uint32_t> order_, position_;        // of rows: the pivots', then those that are left
+    std::vector<std::uint32_t> touched_;                 // columns of the last pivot's row
+    std::vector<Rows::Entry> merged_;
     double first_ = 0;
 };
 
@@ -82,20 +184,21 @@ double determinant(std::vector<double> a, std::size_t n) {
     return det;
 }
 
-// the matrix at the state, its rows scaled to unit length; entries that are not finite count as zero
-std::vector<double> scaled_rows(const Graph& g, const SparseMatrix& matrix, std::span<const double> values) {
+// the matrix at the state; entries that are not finite count as zero
+Rows scaled_rows(const Graph& g, const SparseMatrix& matrix, std::span<const double> values) {
     std::vector<NodeId> entries;
     for (const SparseEntry& e : matrix.entries) entries.push_back(e.value);
     const std::vector<double> numbers = evaluate<double>(g, entries, values);
-    std::vector<double> out(matrix.rows * matrix.columns, 0.0), length(matrix.rows, 0.0);
-    for (std::size_t k = 0; k < entries.size(); ++k) {
-        const SparseEntry& e = matrix.entries[k];
-        const double value = std::isfinite(numbers[k]) ? numbers[k] : 0;
-        out[e.row * matrix.columns + e.column] = value;
-        length[e.row] = std::hypot(length[e.row], value);
+    Rows out{std::vector<std::vector<Rows::Entry>>(matrix.rows), matrix.columns};
+    for (std::size_t k = 0; k < entries.size(); ++k)
+        if (std::isfinite(numbers[k]) && numbers[k] != 0)
+            out.entries[matrix.entries[k].row].push_back({matrix.entries[k].column, numbers[k]});
+    for (std::vector<Rows::Entry>& row : out.entries) {
+        double length = 0;
+        for (const Rows::Entry& e : row) length = std::hypot(length, e.value);
+        for (Rows::Entry& e : row) e.value /= length;
+        std::ranges::sort(row, {}, &Rows::Entry::column);
     }
-    for (std::size_t i = 0; i < matrix.rows; ++i)
-        for (std::size_t j = 0; j < matrix.columns && length[i] > 0; ++j) out[i * matrix.columns + j] /= length[i];
     return out;
 }
 
@@ -105,7 +208,7 @@ public:
         : g_(graph), matrix_(matrix), rules_(rules), n_(matrix.columns), scaled_(scaled_rows(graph, matrix, values)) {}
 
     ColumnChoice choose() {
-        Elimination elimination(scaled_, matrix_.rows, n_);
+        Elimination elimination(scaled_);
         std::vector<bool> first(n_, false);
         for (const std::uint32_t column : rules_.first) first[column] = true;
         elimination.run(first);
@@ -115,9 +218,9 @@ public:
         std::sort(rows_.begin(), rows_.end());
         Columns columns = elimination.columns;
         std::sort(columns.begin(), columns.end());
-        if (!rows_.empty() && rows_.size() <= k_largest_minor && choices() <= k_most_choices) columns = by_determinant();
-        const bool is_steady = rows_.size() <= k_largest_minor && steady(columns);
-        return {rows_, columns, size_of(columns), is_steady};
+        if (rows_.size() > k_largest_minor) return {rows_, columns, elimination.determinant, false};
+        if (!rows_.empty() && choices() <= k_most_choices) columns = by_determinant();
+        return {rows_, columns, size_of(columns), steady(columns)};
     }
 
 private:
@@ -139,7 +242,7 @@ private:
         const std::size_t r = columns.size();
         std::vector<double> a(r * r);
         for (std::size_t i = 0; i < r; ++i)
-            for (std::size_t j = 0; j < r; ++j) a[i * r + j] = scaled_[rows_[i] * n_ + columns[j]];
+            for (std::size_t j = 0; j < r; ++j) a[i * r + j] = scaled_.at(rows_[i], columns[j]);
         return std::abs(determinant(std::move(a), r));
     }
 
@@ -200,7 +303,7 @@ private:
     const SparseMatrix& matrix_;
     const ColumnRules& rules_;
     std::size_t n_;
-    std::vector<double> scaled_;
+    Rows scaled_;
     Columns rows_, must_;
 };
 
@@ -211,7 +314,7 @@ ColumnChoice choose_columns(Graph& graph, const SparseMatrix& matrix, std::span<
 }
 
 std::size_t rank_at(const Graph& graph, const SparseMatrix& matrix, std::span<const double> values) {
-    Elimination elimination(scaled_rows(graph, matrix, values), matrix.rows, matrix.columns);
+    Elimination elimination(scaled_rows(graph, matrix, values));
     elimination.run(std::vector<bool>(matrix.columns, true));
     return elimination.rows.size();
 }

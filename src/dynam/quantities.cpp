@@ -175,32 +175,30 @@ Quantities::Quantities(const ConstrainedDynamics& d, Diagnostics& diagnostics)
                 energies_.set(c.ideal_multipliers[i], row ? g_.symbol_node(c.multipliers[i]) : g_.constant(0));
         }
     done_.assign(m.quantities.size(), 0);
+    for (std::size_t i = 0; i < m.quantities.size(); ++i)
+        if (m.quantities[i].symbol.valid()) quantity_of_[m.quantities[i].symbol] = i;
 }
 
 NodeId Quantities::put_in(NodeId written, Span span) {
     written = forces_.put_in(written, span);
     const Model& m = *d_.model;
     if (m.quantities.empty()) return written;
-    std::map<SymbolId, std::size_t> index;
-    for (std::size_t i = 0; i < m.quantities.size(); ++i)
-        if (m.quantities[i].symbol.valid()) index[m.quantities[i].symbol] = i;
-    // quantities contain older ones only: what is needed is marked downward, then resolved upward
-    std::vector<std::uint8_t> needed(m.quantities.size(), 0);
+    // quantities contain older ones only: what is needed is found downward, then resolved upward
+    std::set<std::size_t> needed;
     const auto mark = [&](NodeId expression) {
         for (const SymbolId s : symbols_in(g_, std::span(&expression, 1)))
-            if (const auto found = index.find(s); found != index.end()) needed[found->second] = 1;
+            if (const auto found = quantity_of_.find(s); found != quantity_of_.end()) needed.insert(found->second);
         for (const VectorSymbolId v : vector_symbols_in(g_, std::span(&expression, 1)))
-            if (static_cast<VectorKind>(g_.vector_symbol(v).kind) == VectorKind::quantity) needed[g_.vector_symbol(v).first] = 1;
+            if (static_cast<VectorKind>(g_.vector_symbol(v).kind) == VectorKind::quantity)
+                needed.insert(g_.vector_symbol(v).first);
     };
     mark(written);
-    for (std::size_t i = needed.size(); i-- > 0;)
-        if (needed[i] && !done_[i] && m.quantities[i].of.valid()) mark(m.quantities[i].of);
-    bool any = false;
-    for (std::size_t i = 0; i < needed.size(); ++i) {
-        any = any || needed[i];
-        if (needed[i] && !done_[i]) resolve(i);
-    }
-    return any ? substitute(g_, written, resolved_) : written;
+    if (needed.empty()) return written;
+    for (auto next = needed.end(); next != needed.begin();)
+        if (--next; !done_[*next] && m.quantities[*next].of.valid()) mark(m.quantities[*next].of);
+    for (const std::size_t i : needed)
+        if (!done_[i]) resolve(i);
+    return substitute(g_, written, resolved_);
 }
 
 NodeId Quantities::scalar(NodeId written, Span span) { return substitute(g_, kin_.resolve(put_in(written, span)), energies_); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -75,6 +76,7 @@ private:
     Substitution energies_;  // and multipliers of rows that were left out
     Substitution resolved_;  // quantities resolved so far, as scalars or written vectors
     std::vector<std::uint8_t> done_;
+    std::map<SymbolId, std::size_t> quantity_of_;
     std::optional<std::size_t> rank_;
     bool partition_missed_ = false;
     std::optional<std::vector<NodeId>> active_;
