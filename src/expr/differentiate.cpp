@@ -1,6 +1,7 @@
 #include "expr/differentiate.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "expr/places.hpp"
 
@@ -92,6 +93,78 @@ NodeId forward_rule(Graph& g, NodeId id, NodeId zero, Lookup derivative_of) {
         }
     }
 }
+
+// Derivatives of all roots by one symbol after the other. A column costs what depends on its symbol.
+class Forward {
+public:
+    Forward(Graph& graph, std::span<const NodeId> roots)
+        : g_(graph), roots_(roots), order_(Sweep().collect(graph, roots)), zero_(graph.constant(0)), one_(graph.constant(1)) {
+        places_.assign(order_);
+        derivative_.assign(order_.size(), zero_);
+        first_user_.assign(order_.size() + 1, 0);
+        for_each_use([&](std::size_t used, std::size_t) { ++first_user_[used + 1]; });
+        std::partial_sum(first_user_.begin(), first_user_.end(), first_user_.begin());
+        users_.resize(first_user_.back());
+        std::vector<std::uint32_t> next(first_user_.begin(), first_user_.end() - 1);
+        for_each_use([&](std::size_t used, std::size_t user) { users_[next[used]++] = static_cast<std::uint32_t>(user); });
+    }
+
+    [[nodiscard]] std::span<const NodeId> order() const { return order_; }
+
+    // calls found(row, derivative) for each root with a derivative that is not zero, rows ascending
+    template <class Found>
+    void column(NodeId symbol, Found found) {
+        find_dependent(places_[symbol]);
+        derivative_[places_[symbol]] = one_;
+        const auto of = [&](NodeId id) -> NodeId& { return derivative_[places_[id]]; };
+        const auto known = [&](NodeId id) { return of(id).valid(); };
+        for (const std::uint32_t row : rows_) {
+            for (const NodeId id : sweep_.collect(g_, roots_.subspan(row, 1), known)) of(id) = forward_rule(g_, id, zero_, of);
+            if (of(roots_[row]) != zero_) found(row, of(roots_[row]));
+        }
+        for (const std::uint32_t place : dependent_) derivative_[place] = zero_;
+    }
+
+private:
+    // use(place, user) with the places of a node and of one that has it as operand; a root's row is a user after all nodes
+    template <class Use>
+    void for_each_use(Use use) const {
+        for (std::size_t i = 0; i < order_.size(); ++i)
+            for (int k = 0; k < g_.arity(order_[i]); ++k) use(places_[g_.operand(order_[i], k)], i);
+        for (std::size_t row = 0; row < roots_.size(); ++row) use(places_[roots_[row]], order_.size() + row);
+    }
+
+    // what depends on the node at a place: nodes, whose derivatives become unknown, and rows
+    void find_dependent(std::size_t place) {
+        rows_.clear();
+        dependent_.assign(1, static_cast<std::uint32_t>(place));
+        derivative_[place] = NodeId{};
+        for (std::size_t i = 0; i < dependent_.size(); ++i) {
+            const std::uint32_t used = dependent_[i];
+            for (std::uint32_t k = first_user_[used]; k < first_user_[used + 1]; ++k) {
+                const std::uint32_t user = users_[k];
+                if (user >= order_.size()) {
+                    rows_.push_back(user - static_cast<std::uint32_t>(order_.size()));
+                } else if (derivative_[user].valid()) {
+                    derivative_[user] = NodeId{};
+                    dependent_.push_back(user);
+                }
+            }
+        }
+        std::sort(rows_.begin(), rows_.end());
+    }
+
+    Graph& g_;
+    std::span<const NodeId> roots_;
+    std::vector<NodeId> order_;
+    Places places_;
+    NodeId zero_, one_;
+    std::vector<std::uint32_t> first_user_;  // in users_, by place
+    std::vector<std::uint32_t> users_;
+    std::vector<NodeId> derivative_;  // by place; invalid means not known yet
+    std::vector<std::uint32_t> dependent_, rows_;
+    Sweep sweep_;
+};
 
 // Adjoint of one root: partial derivatives by every symbol in it. A descending pass.
 class Reverse {
@@ -191,22 +264,26 @@ SparseMatrix jacobian(Graph& graph, std::span<const NodeId> roots, std::span<con
         });
         mode = branches || variables.size() < roots.size() ? DerivativeMode::forward : DerivativeMode::reverse;
     }
-    const NodeId zero = graph.constant(0);
+    std::vector<std::uint32_t> column_of(graph.symbol_count(), 0xffffffffu);
+    for (std::size_t column = 0; column < variables.size(); ++column)
+        column_of[variables[column].index()] = static_cast<std::uint32_t>(column);
     if (mode == DerivativeMode::forward) {
-        for (std::size_t column = 0; column < variables.size(); ++column) {
-            const std::vector<NodeId> values = derivative(graph, roots, variables[column]);
-            for (std::size_t row = 0; row < roots.size(); ++row)
-                if (values[row] != zero)
-                    matrix.entries.push_back({static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column), values[row]});
-        }
+        Forward forward(graph, roots);
+        std::vector<std::pair<std::uint32_t, NodeId>> present;
+        for (const NodeId id : forward.order())
+            if (graph.op(id) == Op::Symbol)
+                if (const std::uint32_t column = column_of[graph.symbol_of(id).index()]; column != 0xffffffffu)
+                    present.emplace_back(column, id);
+        std::sort(present.begin(), present.end());
+        for (const auto& [column, symbol] : present)
+            forward.column(symbol, [&, c = column](std::uint32_t row, NodeId value) {
+                matrix.entries.push_back({row, c, value});
+            });
         std::sort(matrix.entries.begin(), matrix.entries.end(), [](const SparseEntry& p, const SparseEntry& q) {
             return std::pair(p.row, p.column) < std::pair(q.row, q.column);
         });
         return matrix;
     }
-    std::vector<std::uint32_t> column_of(graph.symbol_count(), 0xffffffffu);
-    for (std::size_t column = 0; column < variables.size(); ++column)
-        column_of[variables[column].index()] = static_cast<std::uint32_t>(column);
     Reverse reverse(graph);
     for (std::size_t row = 0; row < roots.size(); ++row) {
         const std::size_t first = matrix.entries.size();

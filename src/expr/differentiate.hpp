@@ -49,7 +49,7 @@ struct SparseMatrix {
 
 enum class DerivativeMode {
     automatic,  // forward when if, min or max is present (the branch not taken must not spoil the other) or columns are few
-    forward,    // one pass per column
+    forward,    // one pass per column; a column costs what depends on its variable
     reverse     // one pass per row; a row costs what its expression costs
 };
 

@@ -10,6 +10,8 @@ namespace appell {
 
 namespace {
 
+constexpr std::size_t k_most_entries_sampled = 20'000;
+
 Span span_of(const ConstrainedDynamics& d, std::size_t row) { return d.model->constraints[d.rows[row].constraint].span; }
 
 void hidden_constraints(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Integrability& all) {
@@ -61,6 +63,8 @@ void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& d
 
 void add_equivalent_rows(Diagnostics& diagnostics, const ConstrainedDynamics& d, const LoweredMotion& lowered,
                          std::span<const double> start, std::optional<std::size_t> constraint) {
+    // states are sought with fifty digits and full rows, which no family of hundreds of points has the time for
+    if (d.rows.size() * (d.model->speeds.size() + d.rows.size()) > k_most_entries_sampled) return;
     CertificateOptions options;
     options.states = 10;
     options.tries = 1000;

@@ -18,6 +18,8 @@ constexpr double k_dependent = 1e-11, k_plain = 1e-2, k_refined = 1e-6;
 constexpr int k_refinements = 4;
 // what is left of a row that is left out in columns eliminated later, relative to its length there
 constexpr double k_late = 1e-3;
+// Parts of a vector z with A' z = 0, relative to the row it is about: those of round-off, and those that are no more than a trail.
+constexpr double k_null_noise = 1e-13, k_null_trail = 1e-6;
 
 }  // namespace
 
@@ -173,19 +175,26 @@ void SparseSolver::check_dropped(const double* slots, SolveReport& report) const
     }
 }
 
-// lambda of least norm: the part along the vectors z with A' z = 0 is taken out. z = L'^-1 e for each row left out, by descending
-// the elimination tree; their normal equations by conjugate gradients, which is one step where they have no row in common.
-void SparseSolver::spread_multipliers() {
+// z = L'^-1 e for each row left out, by descending the elimination tree, without the parts below `noise`. False where they have
+// more parts than that.
+bool SparseSolver::find_null_vectors(const double* slots, double noise, std::size_t most_parts) {
     const std::size_t n = plan_.columns;
-    is_open_.resize(y_.size(), false);
+    is_open_.assign(y_.size(), false);
     null_.clear();
     null_begin_.assign(1, 0);
     std::vector<double>& v = rhs_;
     std::fill(v.begin(), v.end(), 0.0);
+    // of a row, and of a column eliminated late, in the metric of M
+    const auto size_of = [&](std::uint32_t place) {
+        const std::uint32_t unknown = plan_.unknown[place];
+        return std::sqrt(unknown < n ? slots[plan_.diagonal[place]] : length_[unknown - n]);
+    };
     for (const std::uint32_t r : dropped_) {
-        open_.assign(1, plan_.place_of_row[r]);
-        is_open_[open_.front()] = true;
-        v[open_.front()] = 1;
+        const double least = noise * std::sqrt(length_[r]);
+        const std::uint32_t start = plan_.place_of_row[r];
+        open_.assign(1, start);
+        is_open_[start] = true;
+        v[start] = 1;
         while (!open_.empty()) {
             std::pop_heap(open_.begin(), open_.end());
             const std::uint32_t i = open_.back();
@@ -193,7 +202,7 @@ void SparseSolver::spread_multipliers() {
             is_open_[i] = false;
             const double value = v[i];
             v[i] = 0;
-            if (value == 0) continue;
+            if (i != start && !(std::abs(value) * size_of(i) > least)) continue;
             if (plan_.unknown[i] >= n) null_.push_back({plan_.unknown[i] - static_cast<std::uint32_t>(n), value});
             for (std::uint32_t e = plan_.first_entry[i]; e < plan_.first_entry[i + 1]; ++e) {
                 const std::uint32_t k = plan_.entry_column[e];
@@ -206,7 +215,18 @@ void SparseSolver::spread_multipliers() {
             }
         }
         null_begin_.push_back(static_cast<std::uint32_t>(null_.size()));
+        if (null_.size() > most_parts) return false;
     }
+    return true;
+}
+
+// lambda of least norm: the part along the vectors z with A' z = 0 is taken out. Their normal equations by conjugate gradients,
+// which is one step where they have no row in common.
+void SparseSolver::spread_multipliers(const double* slots) {
+    // Off the constraints a dependence of a few rows among themselves trails off along all rows before them, by as much as they
+    // are violated. Such trails are cut where they would cost the square of the rows, and forces made good afterwards.
+    const bool cut = !find_null_vectors(slots, k_null_noise, 4 * plan_.entry_column.size());
+    if (cut) (void)find_null_vectors(slots, k_null_trail, static_cast<std::size_t>(-1));
     const std::size_t count = dropped_.size();
     along_.assign(plan_.rows, 0.0);
     for (std::vector<double>* w : {&z_, &r_, &p_, &s_, &diagonal_}) w->assign(count, 0.0);
@@ -246,6 +266,7 @@ void SparseSolver::spread_multipliers() {
     }
     combine(z_, along_);
     for (std::size_t i = 0; i < plan_.rows; ++i) y_[plan_.place_of_row[i]] -= along_[i];
+    if (cut) (void)refine(slots);
 }
 
 bool SparseSolver::solve(double* slots, SolveReport& report, bool alone) {
@@ -281,7 +302,7 @@ bool SparseSolver::solve(double* slots, SolveReport& report, bool alone) {
     }
     if (!dropped_.empty()) {
         check_dropped(slots, report);
-        spread_multipliers();
+        spread_multipliers(slots);
         report.redundant = true;
     }
     report.rank = static_cast<std::uint32_t>(m - dropped_.size());

@@ -28,13 +28,17 @@ public:
     // do rows a come out with the opposite orientation as rows b? Also where that can not be told.
     [[nodiscard]] bool turned_over(std::span<const double> a, std::span<const double> b);
 
+    // of the vectors that the last solve with dependent rows made: what their multipliers cost
+    [[nodiscard]] std::size_t null_parts() const { return null_.size(); }
+
 private:
     [[nodiscard]] bool factor(const double* slots, double dependent);
     [[nodiscard]] bool late_parts_vanish(const double* slots) const;
     void substitute(std::vector<double>& y) const;
     double refine(const double* slots);
     void check_dropped(const double* slots, SolveReport& report) const;
-    void spread_multipliers();
+    [[nodiscard]] bool find_null_vectors(const double* slots, double noise, std::size_t most_parts);
+    void spread_multipliers(const double* slots);
 
     const SparseElimination& plan_;
     const SolveBlock& block_;

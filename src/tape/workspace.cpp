@@ -17,7 +17,7 @@ T not_a_number() {
     return T(std::numeric_limits<Real<T>>::quiet_NaN());
 }
 
-// what the pivoted solve of a sparse one takes: at once, and at most
+// entries of the pivoted solve behind a sparse one: up to the first it is made at once, above the second never
 constexpr std::size_t k_dense_at_once = 20'000, k_most_dense = 1'000'000;
 
 std::size_t dense_entries(const SolveBlock& block) { return block.rows * (block.size + block.rows); }
@@ -72,8 +72,11 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
     if constexpr (std::is_same_v<T, double>)
         if (SparseSolver* const sparse = sparse_solvers_[block].get()) {
             const SolveBlock& b = program_->solves[block];
+            // a small pivoted solve decides about every row in doubt; a large one is asked only for what is left unsolved
+            const bool alone = dense_entries(b) > k_dense_at_once, last = dense_entries(b) > k_most_dense;
             SolveReport report;
-            if (sparse->solve(slots_.data(), report, dense_entries(b) > k_most_dense)) return report;
+            if (sparse->solve(slots_.data(), report, alone) && (last || report.status != EvalStatus::needs_pivoting))
+                return report;
         }
     if (!solvers_[block]) {
         solvers_[block] = std::make_unique<ConstrainedSolver<T>>(program_->solves[block]);

@@ -1,4 +1,6 @@
 // Systems of many points: everything that is made for a run, counted, grows like the number of points.
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@ namespace {
 
 struct Counts {
     std::size_t nodes = 0, instructions = 0, entries = 0, operations = 0;
+    std::uint64_t rules = 0;  // uses of them: constructions that made no node, such as sums of zeros
 };
 
 Counts counts(const std::string& constraint, std::size_t n) {
@@ -26,7 +29,8 @@ Counts counts(const std::string& constraint, std::size_t n) {
     const Result<LoweredMotion> lowered = lower_motion(*d.dynamics, {.for_run = true});
     EXPECT_TRUE(lowered.ok()) << render(lowered.diagnostics, d.sources);
     if (!lowered.ok()) return {};
-    Counts out{lowered->nodes, lowered->instructions, 0, 0};
+    const auto& uses = d.dynamics->graph().rule_uses();
+    Counts out{lowered->nodes, lowered->instructions, 0, 0, std::accumulate(uses.begin(), uses.end(), std::uint64_t{0})};
     for (const Program* program : {&lowered->motion.rate, &lowered->motion.velocity, &lowered->motion.observe}) {
         EXPECT_TRUE(program->solves.back().sparse) << n;
         out.entries += program->solves.back().sparse->entry_column.size();
@@ -44,12 +48,16 @@ TEST_P(Growth, IsThatOfThePoints) {
     EXPECT_LE(static_cast<double>(more.instructions), 4.05 * static_cast<double>(some.instructions));
     EXPECT_LE(static_cast<double>(more.entries), 4.05 * static_cast<double>(some.entries));
     EXPECT_LE(static_cast<double>(more.operations), 4.05 * static_cast<double>(some.operations));
+    EXPECT_LE(static_cast<double>(more.rules), 4.05 * static_cast<double>(some.rules));
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, Growth,
                          testing::Values("dot(vel(P[i]), vel(P[i])) = dot(vel(P[i+1]), vel(P[i+1]))",
                                          "dot(vel(P[1]), vel(P[1])) = dot(vel(P[i+1]), vel(P[i+1]))",
-                                         "dot(vel(P[i]), vel(P[i+1])) = dot(vel(P[i]), vel(P[i]))"));
+                                         "dot(vel(P[i]), vel(P[i+1])) = dot(vel(P[i]), vel(P[i]))",
+                                         "max(x[i]', 0)^2 + y[i]'^2 = x[i+1]'^2 + y[i+1]'^2 + z[i+1]'^2",
+                                         "if(x[i]' > 0, x[i]'^2, y[i]'^2) + z[i]'^2 = x[i+1]'^2 + y[i+1]'^2",
+                                         "parallel(vel(P[i]), vel(P[i+1]))", "parallel(vel(P[1]), vel(P[i+1]))"));
 
 }  // namespace
 }  // namespace appell

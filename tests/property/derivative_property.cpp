@@ -1,5 +1,6 @@
 // Derivatives of random expressions: forward against reverse, against the complex step, against difference quotients in fifty
 // digits, and along a path in time.
+#include <algorithm>
 #include <complex>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,31 @@ TEST(derivative_property, forward_equals_reverse) {
                     EXPECT_LE(magnitude<Digits50>(f - r), Digits50("1e-40") * (1 + magnitude(f)));
                     EXPECT_LE(magnitude<Digits50>(f - a), Digits50("1e-40") * (1 + magnitude(f)));
                 }
+        }
+    }
+}
+
+// what does not depend on a column's variable is left out of its pass: the expressions are those of the whole pass
+TEST(derivative_property, columns_are_derivatives_as_ids) {
+    for (std::uint64_t seed = 500; seed < 540; ++seed) {
+        SCOPED_TRACE(seed);
+        Graph g;
+        const std::vector<Expr> x = test::make_symbols(g, k_symbols);
+        std::vector<NodeId> roots{x[1].id, g.constant(2)};
+        for (std::size_t i = 0; i < k_symbols; ++i) {
+            RandomExpressions random(g, {x[i], x[(i + 1) % k_symbols]}, seed, {.piecewise = true, .opaque = seed % 2 == 0});
+            roots.push_back(random.next(10).id);
+        }
+        roots.push_back(roots[3]);
+        std::reverse(roots.begin(), roots.end());
+        const auto variables = ids_of(g, x);
+        const SparseMatrix m = jacobian(g, roots, variables, DerivativeMode::forward);
+        for (std::size_t column = 0; column < variables.size(); ++column) {
+            const std::vector<NodeId> expected = derivative(g, roots, variables[column]);
+            for (std::size_t row = 0; row < roots.size(); ++row) {
+                const NodeId found = m.find(row, column);
+                EXPECT_EQ(found.valid() ? found : g.constant(0), expected[row]) << row << ", " << column;
+            }
         }
     }
 }

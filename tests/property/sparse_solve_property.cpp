@@ -88,10 +88,12 @@ struct Alone {
         EXPECT_TRUE(solver.solve(slots.data(), report, true));
         for (const Slot slot : block.x) x.push_back(slots[slot]);
         for (const Slot slot : block.lambda) lambda.push_back(slots[slot]);
+        null_parts = solver.null_parts();
     }
 
     SolveReport report;
     std::vector<double> x, lambda;
+    std::size_t null_parts = 0;
 };
 
 double difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -219,8 +221,9 @@ TEST(SparseSolve, AloneItSolvesOrSaysWhichRow) {
     EXPECT_EQ(singular.report.singular_column, 777u);
 }
 
-// each point's velocity parallel to the first one's: three rows of rank two by point
-System parallel(std::size_t count, std::mt19937& random) {
+// Each point's velocity parallel to the first one's, or to its neighbour's: three rows of rank two by point. `off` is by how much
+// velocities are not.
+System parallel(std::size_t count, std::mt19937& random, bool neighbours = false, double off = 0) {
     std::uniform_real_distribution<double> number(-1, 1);
     System s;
     s.n = 3 * count;
@@ -230,7 +233,7 @@ System parallel(std::size_t count, std::mt19937& random) {
     for (std::size_t p = 0; p < count; ++p) {
         const double size = 1 + 0.5 * number(random);
         for (std::size_t k = 0; k < 3; ++k) {
-            v[p][k] = size * along[k];
+            v[p][k] = size * along[k] + (off > 0 ? off * number(random) : 0);
             s.M.push_back({static_cast<std::uint32_t>(3 * p + k), static_cast<std::uint32_t>(3 * p + k), 1.5 + number(random)});
             s.f.push_back(number(random));
             x[3 * p + k] = number(random);
@@ -238,18 +241,18 @@ System parallel(std::size_t count, std::mt19937& random) {
     }
     for (std::size_t p = 1; p < count; ++p)
         for (std::size_t k = 0; k < 3; ++k) {
-            // (v1 x vp)_k by vp and by v1, as a row; b makes some x consistent
-            const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
+            // (vo x vp)_k by vp and by vo, as a row; b makes some x consistent
+            const std::size_t i = (k + 1) % 3, j = (k + 2) % 3, o = neighbours ? p - 1 : 0;
             const auto r = static_cast<std::uint32_t>(s.m++);
             double b = 0;
             const auto put = [&](std::size_t column, double value) {
                 s.A.push_back({r, static_cast<std::uint32_t>(column), value});
                 b += value * x[column];
             };
-            put(i, v[p][j]);
-            put(j, -v[p][i]);
-            put(3 * p + i, -v[0][j]);
-            put(3 * p + j, v[0][i]);
+            put(3 * o + i, v[p][j]);
+            put(3 * o + j, -v[p][i]);
+            put(3 * p + i, -v[o][j]);
+            put(3 * p + j, v[o][i]);
             s.b.push_back(b);
         }
     return s;
@@ -275,6 +278,47 @@ TEST(SparseSolve, DependentRowsAreLeftOutAndTheirMultipliersAreOfLeastNorm) {
     const Alone contradicting{Solvable(s)};
     EXPECT_EQ(contradicting.report.status, EvalStatus::inconsistent_rows);
     EXPECT_EQ(contradicting.report.inconsistent_row / 3, 1u);
+}
+
+// M x - A' lambda against f, relative to the size of what is added up
+double imbalance(const System& s, const std::vector<double>& x, const std::vector<double>& lambda) {
+    std::vector<double> r(s.n), size(s.n);
+    for (std::size_t i = 0; i < s.n; ++i) r[i] = -s.f[i], size[i] = std::abs(s.f[i]);
+    const auto add = [&](std::size_t i, double value) { r[i] += value, size[i] += std::abs(value); };
+    for (const Entry& e : s.M) {
+        add(e.row, e.value * x[e.column]);
+        if (e.row != e.column) add(e.column, e.value * x[e.row]);
+    }
+    for (const Entry& e : s.A) add(e.column, -e.value * lambda[e.row]);
+    double most = 0;
+    for (std::size_t i = 0; i < s.n; ++i) most = std::max(most, std::abs(r[i]) / size[i]);
+    return most;
+}
+
+// On the constraints a dependence is of three rows; off them it reaches all before, in traces.
+TEST(SparseSolve, DependentRowsOfAChainCostWhatItsLengthDoes) {
+    std::mt19937 random(8);
+    for (const double off : {0.0, 1e-9, 1e-7}) {
+        std::size_t parts[2];
+        for (const std::size_t k : {0u, 1u}) {
+            const std::size_t count = k == 0 ? 300 : 1200;
+            const System s = parallel(count, random, true, off);
+            const Alone sparse(Solvable(s), 2 * (count - 1));
+            EXPECT_EQ(sparse.report.status, EvalStatus::ok) << off;
+            EXPECT_EQ(sparse.report.rank, 2 * (count - 1)) << off;
+            EXPECT_LT(imbalance(s, sparse.x, sparse.lambda), 1e-12) << off;
+            EXPECT_LT(residual(s, sparse.x), 1e-10 + 100 * off) << off;
+            parts[k] = sparse.null_parts;
+        }
+        EXPECT_GT(parts[0], 0u);
+        EXPECT_LT(parts[1], 6 * parts[0]) << off;
+    }
+    const System s = parallel(12, random, true);
+    const Solvable p(s);
+    const auto dense = solved<Digits50>(p);
+    const Alone sparse(p);
+    EXPECT_LT(difference(sparse.x, dense.x), 1e-11);
+    EXPECT_LT(difference(sparse.lambda, dense.lambda), 1e-11);
 }
 
 // rows that list their columns in another order, too many rows on everything, and a column without inertia
