@@ -18,6 +18,9 @@ namespace appell {
 
 struct SparseElimination {
     static constexpr Slot k_none = 0xffffffffu;
+    // Entries of the pivoted solve behind this one: up to the first it decides about every row in doubt, up to the second about
+    // what is left unsolved, and above that there is none.
+    static constexpr std::size_t k_pivoted_decides = 20'000, k_most_pivoted = 1'000'000;
 
     struct Pair {
         std::uint32_t mine, other;  // entries of the row, and of the row of the column
@@ -41,6 +44,7 @@ struct SparseElimination {
     std::vector<std::uint32_t> first_part;  // by row of A, and the end: where it is not zero once M's factor is applied
     std::vector<RowPart> parts;
 
+    [[nodiscard]] std::size_t pivoted_entries() const { return rows * (columns + rows); }
     [[nodiscard]] std::size_t operations() const { return 2 * entry_column.size() + pairs.size(); }
 };
 

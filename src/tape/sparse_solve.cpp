@@ -18,7 +18,8 @@ constexpr double k_dependent = 1e-11, k_plain = 1e-2, k_refined = 1e-6;
 constexpr int k_refinements = 4;
 // what is left of a row that is left out in columns eliminated later, relative to its length there
 constexpr double k_late = 1e-3;
-// Parts of a vector z with A' z = 0, relative to the row it is about: those of round-off, and those that are no more than a trail.
+// Parts of a vector z with A' z = 0, relative to the row it is about: those of round-off, and those that are no more than a
+// trail.
 constexpr double k_null_noise = 1e-13, k_null_trail = 1e-6;
 
 }  // namespace

@@ -17,11 +17,6 @@ T not_a_number() {
     return T(std::numeric_limits<Real<T>>::quiet_NaN());
 }
 
-// entries of the pivoted solve behind a sparse one: up to the first it is made at once, above the second never
-constexpr std::size_t k_dense_at_once = 20'000, k_most_dense = 1'000'000;
-
-std::size_t dense_entries(const SolveBlock& block) { return block.rows * (block.size + block.rows); }
-
 }  // namespace
 
 template <class T>
@@ -39,7 +34,7 @@ Workspace<T>::Workspace(const Program& program)
         const bool dense = !realised && !linear && block.kind != SolveKind::multipliers && !IsComplex<T>::value;
         const bool sparse = std::is_same_v<T, double> && block.sparse;
         const bool closed = std::is_same_v<T, double> && !block.closed.empty();
-        const bool later = closed || (sparse && dense_entries(block) > k_dense_at_once);
+        const bool later = closed || (sparse && block.sparse->pivoted_entries() > SparseElimination::k_pivoted_decides);
         solvers_.push_back(dense || realised || linear || later ? nullptr : std::make_unique<ConstrainedSolver<T>>(block));
         sparse_solvers_.push_back(sparse ? std::make_unique<SparseSolver>(block) : nullptr);
         dense_solvers_.push_back(dense ? std::make_unique<DenseSolver<Real<T>>>(block) : nullptr);
@@ -71,9 +66,8 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
         if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     if constexpr (std::is_same_v<T, double>)
         if (SparseSolver* const sparse = sparse_solvers_[block].get()) {
-            const SolveBlock& b = program_->solves[block];
-            // a small pivoted solve decides about every row in doubt; a large one is asked only for what is left unsolved
-            const bool alone = dense_entries(b) > k_dense_at_once, last = dense_entries(b) > k_most_dense;
+            const std::size_t pivoted = program_->solves[block].sparse->pivoted_entries();
+            const bool alone = pivoted > SparseElimination::k_pivoted_decides, last = pivoted > SparseElimination::k_most_pivoted;
             SolveReport report;
             if (sparse->solve(slots_.data(), report, alone) && (last || report.status != EvalStatus::needs_pivoting))
                 return report;
