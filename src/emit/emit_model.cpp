@@ -21,6 +21,19 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
     return text;
 }
 
+// the interface of a model that is too large for its jacobian
+std::string without_jacobian(std::string text) {
+    const auto cut = [&](std::string_view begin, std::string_view end) {
+        const std::size_t at = text.find(begin);
+        if (at == std::string::npos) return;
+        text.erase(at, text.find(end, at) + end.size() - at);
+    };
+    cut("/* y = d (q', u') / d x", "\n\n");
+    cut("    using Jacobian", "\n");
+    cut("    int jacobian(", "    }\n");
+    return text;
+}
+
 // static functions and tables become inline ones
 std::string inline_text(const std::string& text) {
     std::string out;
@@ -74,25 +87,30 @@ private:
         std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
         return fmt::format("#ifndef {0}\n#define {0}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n", guard) +
                interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_declarations(m_) +
-               std::string(runtime_source("functions.h")) + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+               interface_part("functions.h") + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     }
     [[nodiscard]] std::string c_source(const ModelBody& body) const {
-        return "#include <math.h>\n\n" + table_text(m_, "") + body.text;
+        return std::string(runtime_source("arithmetic.h")) + "\n#include <math.h>\n\n" + table_text(m_, "") + body.text;
     }
     [[nodiscard]] std::string cpp_header(const ModelBody& body) const {
         const std::string text =
-            fmt::format("#pragma once\n\n#include <math.h>\n\n#include <array>\n#include <cstddef>\n\nnamespace {} {{\n\n",
-                        file_) +
+            "#pragma once\n\n#include <math.h>\n\n#include <array>\n#include <cstddef>\n\n" +
+            std::string(runtime_source("arithmetic.h")) + fmt::format("\nnamespace {} {{\n\n", file_) +
             interface_text(m_, body.work) + std::string(runtime_source("types.h")) + "\n" + table_text(m_, "inline ") +
-            inline_text(functions_inline()) + inline_text(body.text) + "\n" + std::string(runtime_source("model_class.hpp")) +
-            fmt::format("\n}}  // namespace {}\n", file_);
+            inline_text(functions_inline()) + inline_text(body.text) + "\n" + interface_part("model_class.hpp") +
+            fmt::format("\n}}  // namespace {}\n\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT DEFAULT\n#endif\n", file_);
         return replaced(with_prefix(text, ""), "NAMESPACE", file_);
     }
     [[nodiscard]] std::string prefixed(const std::string& text) const { return with_prefix(text, base_ + "_"); }
 
+    [[nodiscard]] std::string interface_part(std::string_view name) const {
+        std::string text(runtime_source(name));
+        return m_.jacobian.program.outputs.empty() ? without_jacobian(std::move(text)) : text;
+    }
+
     // the declarations of the interface, with their comments
-    static std::string functions_inline() {
-        std::string text(runtime_source("functions.h"));
+    [[nodiscard]] std::string functions_inline() const {
+        std::string text = interface_part("functions.h");
         return replaced(replaced(text, "\nint MODEL_", "\ninline int MODEL_"), "\nvoid MODEL_", "\ninline void MODEL_") + "\n";
     }
 

@@ -31,7 +31,7 @@ struct ExportedCorrection {
     std::size_t rows = 0;  // without any there is no program
 };
 
-// derivatives of the rate (RateJacobian of sim/motion.hpp)
+// derivatives of the rate (RateJacobian of sim/motion.hpp); no program where the model is too large for it
 struct ExportedJacobian {
     Program program;
     std::size_t equations = 0, unknowns = 0, rows = 0;

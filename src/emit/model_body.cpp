@@ -115,18 +115,27 @@ private:
         forward_to("rows");
     }
 
-    std::size_t correction(const std::string& name, const ExportedCorrection& c, std::optional<std::size_t> rank_limit) {
-        return c.rows == 0 ? 0 : program(name + "_program", c.program, rank_limit, {}, 0, false).solved_rows;
+    // of a correction: where its solve leaves the rows
+    struct Solved {
+        std::size_t rows = 0;
+        std::string sparse_shape;
+    };
+    Solved correction(const std::string& name, const ExportedCorrection& c, std::optional<std::size_t> rank_limit) {
+        if (c.rows == 0) return {};
+        ProgramText text = program(name + "_program", c.program, rank_limit, {}, 0, false);
+        return {text.solved_rows, std::move(text.sparse_shape)};
     }
 
     // the iteration of a correction; where nothing is held at the start it is that of every step
-    std::string projection(const std::string& name, const ExportedCorrection& c, std::size_t solved, bool coordinates) {
+    std::string projection(const std::string& name, const ExportedCorrection& c, const Solved& solved, bool coordinates) {
         const std::size_t count = coordinates ? m_.coordinates : m_.speeds;
         room_ = std::max(room_, 3 * c.rows + 3 * count);
         const bool quaternions = coordinates && !m_.quaternions.empty();
-        code_ += fmt::format("static const projection_shape {}_projection = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n\n", name,
-                             c.rows == 0 ? "0" : name + "_program", c.rows, coordinates ? 0 : m_.coordinates, count, m_.speeds,
-                             solved, quaternions ? m_.quaternions.size() : 0, quaternions ? "quaternion_table" : "0", buffer_);
+        const std::string sparse = solved.sparse_shape.empty() ? "0, 0" : "sparse_row_square, &" + solved.sparse_shape;
+        code_ += fmt::format("static const projection_shape {}_projection = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n\n",
+                             name, c.rows == 0 ? "0" : name + "_program", c.rows, coordinates ? 0 : m_.coordinates, count,
+                             m_.speeds, solved.rows, sparse, quaternions ? m_.quaternions.size() : 0,
+                             quaternions ? "quaternion_table" : "0", buffer_);
         return name + "_projection";
     }
 
@@ -168,6 +177,7 @@ private:
 
     void write_jacobian() {
         const ExportedJacobian& j = m_.jacobian;
+        if (j.program.outputs.empty()) return;
         const std::size_t n = m_.states.size(), values = j.rates.size() + j.residual.size();
         const std::vector<std::size_t> rates = flat(j.rates), entries = flat(j.residual);
         room_ = std::max(room_, values + j.equations * j.unknowns + j.equations * n + j.unknowns * n + j.unknowns * j.unknowns +
@@ -222,7 +232,7 @@ private:
     ModelBody out_;
     std::size_t buffer_ = 0;  // where the memory of the programs ends
     std::size_t room_ = 0;    // behind it
-    std::size_t solved_position_ = 0, solved_velocity_ = 0, solved_start_position_ = 0, solved_start_velocity_ = 0;
+    Solved solved_position_, solved_velocity_, solved_start_position_, solved_start_velocity_;
 };
 
 }  // namespace

@@ -58,6 +58,7 @@ ProgramText program_text(const Program& program, const ProgramTextOptions& optio
         memory = std::max(memory, s.text.numbers);
         out.indices = std::max(out.indices, s.text.indices);
         out.solved_rows = shared + s.text.solved_rows;
+        out.sparse_shape = s.text.sparse ? fmt::format("{}_shape_{}", options.name, k + 1) : "";
         if (s.text.zeros) body += fmt::format("    fill(o, 0, {});\n", s.text.operands);
         body += lines.calls(s.operands.functions, "    ") + lines.calls(s.law.before, "    ");
         const std::string limit =

@@ -26,6 +26,7 @@ struct ProgramText {
     std::string text;
     std::size_t numbers = 0, indices = 0;  // of the workspace
     std::size_t solved_rows = 0;           // where the last solve leaves its rows
+    std::string sparse_shape{};            // its shape, where it is sparse
     std::size_t outputs = 0;               // length of y
     std::size_t functions = 0;
 };

@@ -12,9 +12,9 @@ namespace appell {
 namespace {
 
 // in the order in which they may use each other
-constexpr std::array<std::string_view, 9> k_solvers{"scalar_math.c",       "report.c",        "linear_solve.c",
-                                                    "constrained_solve.c", "dense_solve.c",   "realised_solve.c",
-                                                    "project.c",           "rate_jacobian.c", "interface.c"};
+constexpr std::array<std::string_view, 10> k_solvers{
+    "scalar_math.c", "report.c",         "linear_solve.c", "constrained_solve.c", "sparse_solve.c",
+    "dense_solve.c", "realised_solve.c", "project.c",      "rate_jacobian.c",     "interface.c"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 

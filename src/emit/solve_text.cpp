@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "tape/constrained_solve.hpp"
+#include "tape/sparse_elimination.hpp"
 
 namespace appell {
 
@@ -79,6 +81,73 @@ void constrained(const SolveBlock& block, const std::string& name, SolveText& ou
                              columns.entries, columns.blocks.size(), table_name(name + "_block", blocks), touches.size() / 2,
                              table_name(name + "_touch", touches), table_name(name + "_reach", reach),
                              table_name(name + "_column", columns.order));
+}
+
+// runtime/sparse_solve.c. NOTE: exported code allocates nothing, so that the memory of the pivoted solve is always there.
+void sparse(const SolveBlock& block, const std::string& name, SolveText& out) {
+    const SparseElimination& plan = *block.sparse;
+    const std::size_t n = block.size, m = block.rows, entries = plan.entry_column.size();
+    const std::size_t pivoted = plan.pivoted_entries();
+    const bool alone = pivoted > SparseElimination::k_most_pivoted;
+    SolveText full;
+    constrained(block, name + "_full", full);
+    // one operand for each number that the pivoted solve would read, without its zeros
+    std::unordered_map<Slot, std::size_t> operand;
+    std::vector<std::size_t> home;
+    for (const Write& write : full.writes) {
+        operand.emplace(write.slot, out.operands);
+        home.push_back(write.index);
+        out.writes.push_back({'o', out.operands++, write.slot});
+    }
+    out.numbers = out.operands + 1 + 2 * entries + 4 * (n + m) + (alone ? 0 : full.numbers);
+    out.indices = alone ? 0 : full.indices;
+    out.sparse = true;
+
+    constexpr auto k_absent = static_cast<std::size_t>(-1);
+    const auto of_slots = [&](const std::vector<Slot>& slots) {
+        std::vector<std::size_t> values;
+        for (const Slot slot : slots) values.push_back(slot == SparseElimination::k_none ? k_absent : operand.at(slot));
+        return values;
+    };
+    const auto of_indices = [](const std::vector<std::uint32_t>& list) {
+        return std::vector<std::size_t>(list.begin(), list.end());
+    };
+    std::vector<std::size_t> pairs, parts;
+    for (const SparseElimination::Pair& pair : plan.pairs) {
+        pairs.push_back(pair.mine);
+        pairs.push_back(pair.other);
+    }
+    for (const SparseElimination::RowPart& part : plan.parts)
+        for (const std::size_t value :
+             {std::size_t{part.entry}, std::size_t{part.column},
+              part.value == SparseElimination::k_none ? k_absent : operand.at(part.value), std::size_t{part.late}})
+            parts.push_back(value);
+    std::string names;
+    const auto table = [&](const char* what, const std::vector<std::size_t>& values) {
+        const std::string whole = fmt::format("{}_{}", name, what);
+        out.tables += index_table(whole, values);
+        names += ", " + table_name(whole, values);
+    };
+    table("unknown", of_indices(plan.unknown));
+    table("diagonal", of_slots(plan.diagonal));
+    table("right", of_slots(plan.right));
+    table("first", of_indices(plan.first_entry));
+    table("column", of_indices(plan.entry_column));
+    table("value", of_slots(plan.entry_slot));
+    table("first_pair", of_indices(plan.first_pair));
+    table("pair", pairs);
+    table("first_part", of_indices(plan.first_part));
+    table("part", parts);
+    if (alone) {
+        names += ", 0, 0, 0, 0";
+    } else {
+        out.tables += full.tables;
+        names += fmt::format(", &{}_full", name);
+        table("home", home);
+        names += fmt::format(", {}, {}", full.operands, pivoted <= SparseElimination::k_pivoted_decides ? 1 : 0);
+    }
+    out.tables +=
+        fmt::format("static const sparse_shape {} = {{{}, {}, {}, {}{}}};\n\n", name, n, m, out.operands, entries, names);
 }
 
 // runtime/dense_solve.c
@@ -163,7 +232,7 @@ std::string index_table(const std::string& name, const std::vector<std::size_t>&
     std::string out = fmt::format("static const int {}[] = {{", name);
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (i % 24 == 0 && values.size() > 24) out += "\n    ";
-        out += fmt::format("{}{}", values[i], i + 1 < values.size() ? ", " : "");
+        out += fmt::format("{}{}", static_cast<std::ptrdiff_t>(values[i]), i + 1 < values.size() ? ", " : "");
     }
     return out + "};\n";
 }
@@ -171,7 +240,7 @@ std::string index_table(const std::string& name, const std::vector<std::size_t>&
 SolveText solve_text(const SolveBlock& block, const std::string& name) {
     SolveText out;
     switch (block.kind) {
-        case SolveKind::multipliers: constrained(block, name, out); break;
+        case SolveKind::multipliers: block.sparse ? sparse(block, name, out) : constrained(block, name, out); break;
         case SolveKind::realised: realised(block, name, out); break;
         case SolveKind::linear: linear(block, out); break;
         default: dense(block, name, out);
@@ -183,7 +252,8 @@ std::string solve_call(const SolveBlock& block, const std::string& name, const s
                        const std::string& law) {
     switch (block.kind) {
         case SolveKind::multipliers:
-            return fmt::format("    solve_constrained(&{}, o, w->i, {}, s + {}, &one);\n", name, limit, unknowns);
+            return fmt::format("    {}(&{}, o, w->i, {}, s + {}, &one);\n", block.sparse ? "solve_sparse" : "solve_constrained",
+                               name, limit, unknowns);
         case SolveKind::linear:
             return fmt::format("    solve_linear({}, {}, o, w->i, s + {}, &one);\n", block.size, block.b.size() / block.size,
                                unknowns);

@@ -40,6 +40,7 @@ struct SolveText {
     bool zeros = false;                       // some operands are not written: they are zero
     std::size_t numbers = 0, indices = 0;     // its memory, the operands included
     std::size_t solved_rows = 0;              // of `multipliers`: where the rows are when it is done (ConstrainedSolver::rows)
+    bool sparse = false;                      // then the whole memory is needed to have them (sparse_row_square)
 };
 
 // `name` of the tables
@@ -50,7 +51,7 @@ struct SolveText {
 [[nodiscard]] std::string solve_call(const SolveBlock& block, const std::string& name, const std::string& limit,
                                      std::size_t unknowns, const std::string& law);
 
-// "static const int NAME[] = {...};"; no table, and the name 0, when there is nothing in it
+// "static const int NAME[] = {...};"; no table, and the name 0, when there is nothing in it; the largest size_t is -1
 [[nodiscard]] std::string index_table(const std::string& name, const std::vector<std::size_t>& values);
 
 }  // namespace appell

@@ -47,18 +47,30 @@ bool refuse_opaque(Graph& g, std::span<const NodeId> used, Diagnostics& diagnost
     return diagnostics.has_errors();
 }
 
+// speeds and rows up to which there is a jacobian, whose memory is some five times their square
+constexpr std::size_t k_most_in_jacobian = 2000;
+// exported arrays have indices that are ints, those of M as well
+constexpr std::size_t k_most_entries = 0x7fffffff;
+
+// The derivatives of the rate are those of `multipliers`, whatever the formulation.
+Result<LoweredMotion> lower_with_jacobian(const ConstrainedDynamics& d, LowerMotionOptions options) {
+    options.formulation = Formulation::multipliers;
+    options.jacobian = true;
+    options.for_run = false;
+    return lower_motion(d, options);
+}
+
 std::string unit_of(const std::optional<Dimension>& dimension) { return dimension ? si_text(*dimension) : ""; }
 
 class Exporting {
 public:
-    Exporting(Derivation& derivation, const ExportRequest& request, const LoweredMotion& lowered,
-              const LoweredMotion& in_multipliers)
+    Exporting(Derivation& derivation, const ExportRequest& request, const LoweredMotion& lowered, const RateJacobian* jacobian)
         : d_(*derivation.dynamics),
           m_(*d_.model),
           g_(d_.graph()),
           diagnostics_(derivation.diagnostics),
           lowered_(lowered),
-          in_multipliers_(in_multipliers),
+          jacobian_(jacobian),
           observable_(d_, diagnostics_) {
         out_.name = m_.name;
         out_.title = m_.title;
@@ -240,8 +252,11 @@ private:
         out_.velocity = correction(motion.velocity);
         out_.start_position = correction(motion.start_position);
         out_.start_velocity = correction(motion.start_velocity);
-        const RateJacobian& j = in_multipliers_.motion.jacobian.value();
-        out_.jacobian = {j.program, j.equations, j.unknowns, j.rows, j.residual, j.rates};
+        if (jacobian_)
+            out_.jacobian = {jacobian_->program, jacobian_->equations, jacobian_->unknowns,
+                             jacobian_->rows,    jacobian_->residual,  jacobian_->rates};
+        else
+            out_.notes.emplace_back("There is no function `jacobian`: the model is too large for one without zeros.");
         const Run plan = planned_run(m_, {});
         out_.from = plan.options.t0;
         out_.until = plan.options.t1;
@@ -261,7 +276,7 @@ private:
     Graph& g_;
     Diagnostics& diagnostics_;
     const LoweredMotion& lowered_;
-    const LoweredMotion& in_multipliers_;  // has the jacobian, which no reduced motion has
+    const RateJacobian* jacobian_;  // null where the model is too large
     Quantities observable_;
     ExportedModel out_;
 };
@@ -272,21 +287,36 @@ std::optional<ExportedModel> exported_model(Derivation& derivation, const Export
     if (!derivation.ok() || refuse_modes(*derivation.model, derivation.diagnostics)) return std::nullopt;
     const Model& m = *derivation.model;
     const std::string name = request.formulation.value_or(m.run.formulation);
+    const std::size_t speeds = m.speeds.size(), rows = derivation.dynamics->rows.size();
+    if (const std::size_t entries = speeds * std::max(speeds, rows + 1); entries > k_most_entries) {
+        derivation.diagnostics.add({Code::E0715,
+                                    {},
+                                    fmt::format("{} speeds and {} constraint rows are too many for exported code", speeds, rows),
+                                    fmt::format("{} entries of a matrix", entries),
+                                    fmt::format("at most {}", k_most_entries),
+                                    "make the family smaller, or simulate here with `appell run`"});
+        return std::nullopt;
+    }
     LowerMotionOptions options{.formulation = find_formulation(name).value_or(Formulation::multipliers),
                                .from = m.run.from,
-                               .solve_entries = derivation.limits.solve_entries};
+                               .solve_entries = derivation.limits.solve_entries,
+                               .native = false,
+                               .works = false};
+    // NOTE: what is written out for a run of a small model, or taken from its tree, is not exported; rows that are too many for
+    // either are solved sparsely, as a run solves them
+    options.for_run = options.formulation == Formulation::multipliers && rows * speeds > options.solve_entries;
     try {
         Result<LoweredMotion> lowered = lower_motion(*derivation.dynamics, options);
         derivation.diagnostics.append(lowered.diagnostics);
         if (!lowered.ok()) return std::nullopt;
-        options.formulation = Formulation::multipliers;
-        options.jacobian = true;
-        const Result<LoweredMotion> in_multipliers = lower_motion(*derivation.dynamics, options);
-        if (!in_multipliers.ok()) {
-            derivation.diagnostics.append(in_multipliers.diagnostics);
+        Result<LoweredMotion> with_jacobian;
+        if (speeds + rows <= k_most_in_jacobian) with_jacobian = lower_with_jacobian(*derivation.dynamics, options);
+        if (!with_jacobian.ok() && !with_jacobian.diagnostics.empty() && !with_jacobian.diagnostics.has(Code::E0715)) {
+            derivation.diagnostics.append(with_jacobian.diagnostics);
             return std::nullopt;
         }
-        return Exporting(derivation, request, *lowered, *in_multipliers).run();
+        const RateJacobian* const jacobian = with_jacobian.ok() ? &with_jacobian->motion.jacobian.value() : nullptr;
+        return Exporting(derivation, request, *lowered, jacobian).run();
     } catch (const NodeLimitReached& limit) {
         derivation.diagnostics.add(
             {Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});

@@ -2,6 +2,7 @@
 // kind with random patterns, rows that depend on each other, and mass matrices that are close to singular.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "pipeline/export_code.hpp"
@@ -114,6 +115,29 @@ public:
         return s;
     }
 
+    // Rows along a chain, three columns each. Every fourth is next to the one before it, by a distance whose square is plain,
+    // calls for refinement or for the pivoted solve, or is nothing.
+    ConstrainedSolve chain() {
+        ConstrainedSolve s;
+        const auto m = static_cast<std::uint32_t>(12 + pick(8)), n = 2 * m + 1;
+        s.M = {n, n, {}};
+        for (std::uint32_t i = 0; i < n; ++i) s.M.entries.push_back({i, i, g_.add(g_.constant(1.5), g_.make(Op::Tanh, value()))});
+        s.A = {m, n, {}};
+        std::array<NodeId, 3> row{};
+        for (std::uint32_t i = 0; i < m; ++i) {
+            const bool near = i % 4 == 3;
+            const double distance = std::array{0.3, 0.03, 3e-3, 1e-4, 0.0}[pick(5)];
+            for (std::uint32_t j = 0; j < 3; ++j) {
+                row[j] = near ? g_.add(row[j], scaled(distance)) : g_.add(g_.constant(j == 1 ? 2 : 1), scaled(0.5));
+                s.A.entries.push_back({i, 2 * (near ? i - 1 : i) + j, row[j]});
+            }
+            s.b.push_back(value());
+        }
+        for (std::size_t i = 0; i < n; ++i) s.f.push_back(value());
+        name(s, n, m);
+        return s;
+    }
+
     ConstrainedSolve linear() {
         ConstrainedSolve s;
         s.kind = SolveKind::linear;
@@ -181,6 +205,22 @@ TEST(ExportedRandom, SolvesOfEveryKind) {
         }
         expect_same_outputs(lower_program(g, spec), ExportLanguage::c, "gcc", 2000);
     }
+}
+
+TEST(ExportedRandom, SparseSolves) {
+    Graph g;
+    const Symbols symbols(g);
+    RandomSolves random(g, symbols, 5);
+    ProgramSpec spec{symbols.ids, {}, {{"y", {}}}};
+    for (int i = 0; i < 12; ++i) {
+        spec.solves.push_back(random.chain());
+        for (const std::vector<SymbolId>* list : {&spec.solves.back().x, &spec.solves.back().lambda})
+            for (const SymbolId s : *list) spec.outputs[0].values.push_back(g.symbol_node(s));
+    }
+    const Program program = lower_program(g, spec);
+    for (const SolveBlock& block : program.solves) ASSERT_NE(block.sparse, nullptr);
+    expect_same_outputs(program, ExportLanguage::c, "gcc", 2000);
+    expect_same_outputs(program, ExportLanguage::cpp, has_command("clang++") ? "clang++" : "g++", 300);
 }
 
 }  // namespace

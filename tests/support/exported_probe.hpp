@@ -108,6 +108,12 @@ public:
         std::string probe =
             with_words(k_probe, "INCLUDE_HEADER",
                        fmt::format("#include \"{}_model.{}\"", name_, language == ExportLanguage::c ? "h" : "hpp"));
+        // a model that is too large for its jacobian is not asked for matrices
+        if (model.jacobian.program.outputs.empty())
+            for (const char* matrix : {"mass", "rows", "jacobian"}) {
+                const std::size_t at = probe.find(fmt::format("        show(\"{}\"", matrix));
+                probe.erase(at, probe.find('\n', at) + 1 - at);
+            }
         const std::size_t n = model.states.size(), m = model.rows.size();
         probe = with_words(std::move(probe), "LENGTH",
                            std::to_string(n * n + m * n + m + model.forces.size() + model.outputs.size() + 10));

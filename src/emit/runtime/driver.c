@@ -29,7 +29,7 @@ static int rate(Run *r, double t, const double *x, double *y) {
 /* x(t + h) by the classical method */
 static int step_rk4(Run *r, double h, double *end) {
     static const double at[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    double k[4][N], x[N];
+    static double k[4][N], x[N]; /* of a large model: too much for a stack */
     int i, j, status;
     for (i = 0; i < N; ++i) end[i] = r->x[i];
     for (j = 0; j < 4; ++j) {
@@ -53,7 +53,8 @@ static int step_dopri5(Run *r, double h, double *end, double *error) {
         {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656, 0},
         {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
     static const double e[7] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-    double k[7][N], sum = 0;
+    static double k[7][N];
+    double sum = 0;
     int i, j, l, status;
     for (j = 0; j < 7; ++j) {
         for (i = 0; i < N; ++i) {
@@ -95,7 +96,7 @@ static double advance(Run *r, double h, double *end) {
 }
 
 static void print_row(Run *r) {
-    double y[MODEL_MULTIPLIERS + MODEL_RESIDUALS + MODEL_OUTPUTS + 3];
+    static double y[MODEL_MULTIPLIERS + MODEL_RESIDUALS + MODEL_OUTPUTS + 3];
     int i, n = 0;
     MODEL_multipliers(r->t, r->x, r->p, y, r->w);
     n += MODEL_MULTIPLIERS;
@@ -169,7 +170,7 @@ static double find_event(Run *r, double h, const double *before, double *end, in
 }
 
 static int integrate(Run *r) {
-    double before[MODEL_EVENTS + 1], end[N];
+    static double before[MODEL_EVENTS + 1], end[N];
     long row = 0;
     const double from = r->t;
     int status = MODEL_start(r->t, r->x, r->p, r->w), i, event;

@@ -1,6 +1,8 @@
 // Integrates the model by the classical method of order 4 in equal steps and prints a table (CSV): t, the state, the energy.
 //     ./driver [UNTIL [STEPS]]
-// After each step the state is brought back onto the constraints. Exit status: 0 good, 1 the run has a problem.
+// After each step the state is brought back onto the constraints. A step in which an event happens is cut there; the run ends at
+// one that stops it. Exit status: 0 good, 1 the run has a problem.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -33,6 +35,54 @@ bool step(Model& model, double t, double h, Model::State& x) {
     return model.project(t + h, x) == NAMESPACE::ok;
 }
 
+using Events = std::array<double, NAMESPACE::EVENTS>;
+
+// the event whose number passes through zero in a direction that counts; -1 without any
+int passing(const Events& before, const Events& after) {
+    int found = -1;
+    for (int i = 0; i < NAMESPACE::EVENTS; ++i) {
+        const double which = NAMESPACE::event_table[i].value, from = before[std::size_t(i)], to = after[std::size_t(i)];
+        if ((which <= 0 && from > 0 && to <= 0) || (which >= 0 && from < 0 && to >= 0)) found = i;
+    }
+    return found;
+}
+
+// A step of length h, or of what there is before the first event: halved between where it has not happened and where it has.
+struct Advance {
+    double h;
+    int event = -1;
+    bool good = true;
+};
+
+Advance advance(Model& model, double t, double h, const Events& before, Model::State& x) {
+    const Model::State begin = x;
+    Advance out{h};
+    Events after{};
+    const auto try_step = [&](double length, Model::State& end) {
+        end = begin;
+        if (!step(model, t, length, end)) return false;
+        model.events(t + length, end, after);
+        return true;
+    };
+    out.good = try_step(h, x);
+    if (NAMESPACE::EVENTS == 0 || !out.good) return out;
+    out.event = passing(before, after);
+    double low = 0;
+    for (int k = 0; out.event >= 0 && k < 60 && out.h - low > 1e-15 * (std::fabs(t) + out.h); ++k) {
+        const double middle = 0.5 * (low + out.h);
+        Model::State end;
+        if (!try_step(middle, end)) break;
+        if (const int earlier = passing(before, after); earlier >= 0) {
+            out.h = middle;
+            out.event = earlier;
+            x = end;
+        } else {
+            low = middle;
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -44,11 +94,34 @@ int main(int count, char** words) {
     std::printf("t");
     for (int i = 0; i < NAMESPACE::STATES; ++i) std::printf(",%s", NAMESPACE::state_table[i].name);
     std::printf(",energy\n");
+    Events before{};
+    model->events(from, x, before);
     for (long k = 0; k < steps; ++k) {
-        if (k % (steps > 500 ? steps / 500 : 1) == 0) print_row(*model, from + k * (until - from) / steps, x);
-        if (!step(*model, from + k * (until - from) / steps, (until - from) / steps, x)) {
-            std::fprintf(stderr, "driver: status %d in step %ld\n", model->last_report().status, k + 1);
-            return 1;
+        const double end = from + (k + 1) * (until - from) / steps;
+        double t = from + k * (until - from) / steps;
+        if (k % (steps > 500 ? steps / 500 : 1) == 0) print_row(*model, t, x);
+        // what is left of the step behind an event is taken as well
+        for (bool whole = false; !whole;) {
+            const Advance taken = advance(*model, t, end - t, before, x);
+            bool good_step = taken.good;
+            whole = taken.event < 0;
+            t = whole ? end : t + taken.h;
+            if (!whole) {
+                std::fprintf(stderr, "t = %.9g: event %s\n", t, NAMESPACE::event_table[taken.event].name);
+                if (model->happen(taken.event, t, x)) {
+                    print_row(*model, t, x);
+                    return 0;
+                }
+                good_step = model->project(t, x) == NAMESPACE::ok;
+            }
+            if (!good_step) {
+                std::fprintf(stderr, "driver: status %d in step %ld\n", model->last_report().status, k + 1);
+                return 1;
+            }
+            model->events(t, x, before);
+            // an event leaves its own function at zero: it may not happen again at once
+            if (!whole) before[std::size_t(taken.event)] = 0;
+            whole = whole || !(t < end);
         }
     }
     print_row(*model, until, x);

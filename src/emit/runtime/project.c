@@ -13,6 +13,8 @@ typedef struct {
     int offset, count;     /* of the part of x that is corrected */
     int speeds;            /* length of a row of the solve */
     int solved;            /* where in the work's numbers the solve leaves its rows */
+    double (*square)(const void *shape, double *solved, int row); /* of a row that a sparse solve has left; 0: it is not sparse */
+    const void *shape;     /* of the sparse solve */
     int quaternions;       /* whose norms are kept */
     const int *quaternion; /* four indices each */
     int buffer;            /* where in the work's numbers there is room for this iteration */
@@ -40,7 +42,7 @@ static int evaluate_residuals(const projection_shape *s, double t, const double 
     const double *const out = w->d + s->buffer;
     int i;
     s->program(t, x, p, w->d + s->buffer, w);
-    if (w->last.status == MODEL_singular_mass) return MODEL_singular_mass;
+    if (w->last.status == MODEL_singular_mass || w->last.status == MODEL_needs_pivoting) return w->last.status;
     if (!finite_all(out, s->rows) || !finite_all(out + 2 * s->rows, s->count)) return MODEL_not_finite;
     *scaled = 0;
     for (i = 0; i < s->rows; ++i) /* a row without any size to compare with (all at rest) is judged as it is */
@@ -56,12 +58,15 @@ static double merit(const projection_shape *s, const double *residual, const dou
     return sqrt(sum);
 }
 
-static void weigh(const projection_shape *s, const double *rows, double *weight) {
+static void weigh(const projection_shape *s, double *rows, double *weight) {
     double longest = 0;
     int i, j;
     for (i = 0; i < s->rows; ++i) {
         double square = 0;
-        for (j = 0; j < s->speeds; ++j) square += rows[i * s->speeds + j] * rows[i * s->speeds + j];
+        if (s->square)
+            square = s->square(s->shape, rows, i);
+        else
+            for (j = 0; j < s->speeds; ++j) square += rows[i * s->speeds + j] * rows[i * s->speeds + j];
         weight[i] = sqrt(square);
         longest = larger(longest, weight[i]);
     }
@@ -79,7 +84,7 @@ static int project_part(const projection_shape *s, double t, double *x, const do
                         int halving) {
     double *const out = w->d + s->buffer, *const before = out + 2 * s->rows + s->count, *const step = before + s->count,
                  *const weight = step + s->count, *const part = x + s->offset;
-    double previous = HUGE_VAL, scaled;
+    double previous = HUGE_VAL, scaled = 0;
     int corrections, i, status;
     if (!normalise_quaternions(s, x)) return MODEL_not_finite;
     if (s->rows == 0) return MODEL_ok;

@@ -6,9 +6,10 @@ enum {
     MODEL_inconsistent_rows = 3,  /* rows depend on each other and contradict each other; the results are there */
     MODEL_singular_partition = 4, /* the rows do not determine the dependent unknowns from the independent ones */
     MODEL_unreachable = 5,        /* the actuators can not produce what a servo-constraint asks for */
-    MODEL_no_reaction = 6,        /* no constraint force satisfies the law that depends on it */
-    MODEL_several_reactions = 7,  /* more than one does */
-    MODEL_no_solution = 8         /* of a projection: the residuals do not go down to round-off */
+    MODEL_needs_pivoting = 6,     /* rows too close to dependent for the sparse solve, and too many for the pivoted one */
+    MODEL_no_reaction = 7,        /* no constraint force satisfies the law that depends on it */
+    MODEL_several_reactions = 8,  /* more than one does */
+    MODEL_no_solution = 9         /* of a projection: the residuals do not go down to round-off */
 };
 
 /* more about the last evaluation */
@@ -20,8 +21,8 @@ typedef struct {
     int bordered;          /* 1: the mass matrix was close to singular, and a slower solve was taken */
     int weakest_row;       /* the first dependent row, or that of the smallest pivot */
     int inconsistent_row;  /* of the largest disagreement */
-    int singular_column;   /* of singular_mass: a speed that is free to move without inertia */
-    int row;               /* of unreachable: the servo row */
+    int singular_column;   /* of singular_mass: a speed that is free to move without inertia; of needs_pivoting: -1 or a speed */
+    int row;               /* of unreachable: the servo row; of needs_pivoting: the row, -1 where it is a speed */
     int servo_rank;
     double smallest_pivot; /* of the last independent row, rows scaled to unit length */
     double inconsistency;  /* largest relative disagreement of a dependent row */
