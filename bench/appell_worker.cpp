@@ -1,22 +1,27 @@
 // Our side of every comparison (bench/run, bench/worker.hpp):  bench_appell_worker TASK [ARGUMENTS]
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <mutex>
-#include <new>
 #include <span>
 #include <stdexcept>
 #include <thread>
 
+#include <Eigen/Dense>
+
+#include "expr/evaluate.hpp"
 #include "jit/native_code.hpp"
 #include "models.hpp"
 #include "pipeline/ensemble.hpp"
 #include "pipeline/linearize.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/start_numbers.hpp"
 #include "sim/make_integrator.hpp"
 #include "sim/motion_rate.hpp"
 #include "sim/reduction.hpp"
@@ -27,20 +32,24 @@ namespace {
 
 std::atomic<std::size_t> allocations{0};
 
-void* counted(std::size_t size) {
-    ++allocations;
-    if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
-    throw std::bad_alloc();
-}
-
 }  // namespace
 
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+// every way to memory that glibc has, for new and for libraries that do without it
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* malloc(std::size_t size) noexcept { return ++allocations, __libc_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) noexcept { return ++allocations, __libc_calloc(count, size); }
+void* realloc(void* p, std::size_t size) noexcept { return ++allocations, __libc_realloc(p, size); }
+void* memalign(std::size_t alignment, std::size_t size) noexcept { return ++allocations, __libc_memalign(alignment, size); }
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept { return memalign(alignment, size); }
+int posix_memalign(void** p, std::size_t alignment, std::size_t size) noexcept {
+    *p = memalign(alignment, size);
+    return *p == nullptr ? ENOMEM : 0;
+}
+}
 
 namespace {
 
@@ -70,8 +79,9 @@ std::string text_of(const std::string& model) {
     if (name == "planar_bodies") return bench::bodies(n, false);
     if (name == "spatial_bodies") return bench::bodies(n, true);
     if (name == "skating_bodies") return bench::bodies(n, true, true);
-    if (name == "equal_speeds") return bench::points(n, false);
-    if (name == "perpendicular") return bench::points(n, true);
+    if (name == "equal_speeds") return bench::points(n, bench::Joined::equal_speeds);
+    if (name == "perpendicular") return bench::points(n, bench::Joined::perpendicular);
+    if (name == "parallel") return bench::points(n, bench::Joined::parallel);
     return read(model);
 }
 
@@ -110,8 +120,12 @@ struct Ours {
     Motion& motion() { return lowered.motion; }
     [[nodiscard]] Counts counts() const {
         const Program& rate = lowered.motion.rate;
+        double solved = 0;
+        for (const SolveBlock& block : rate.solves)
+            if (block.sparse) solved += static_cast<double>(block.sparse->operations());
         return {{"nodes", static_cast<double>(lowered.nodes)},
                 {"instructions", static_cast<double>(rate.instructions.size())},
+                {"operations of sparse solves", solved},
                 {"bytes of code", rate.native ? static_cast<double>(rate.native->bytes) : 0}};
     }
 
@@ -125,17 +139,20 @@ Formulation formulation_named(const std::string& name) {
     return *found;
 }
 
-// u' last, as the peers give it; the time is shared by so many parts of the model
+std::vector<double> rates_of_speeds(const Motion& motion, const std::vector<double>& xd) {
+    return {xd.begin() + static_cast<std::ptrdiff_t>(motion.coordinates),
+            xd.begin() + static_cast<std::ptrdiff_t>(motion.states())};
+}
+
+// the time is shared by so many parts of the model
 int evaluate(const std::string& model, const std::string& formulation, double parts = 1) {
     Ours ours(text_of(model), formulation_named(formulation));
     const Motion& motion = ours.motion();
     MotionRate rate(motion);
     std::vector<double> x = ours.lowered.x0, xd(motion.carried());
     x.resize(motion.carried());
-    const std::size_t changed = motion.coordinates;
-    const double u = x[changed];
     if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate at the start of " + model);
-    const std::vector<double> values = xd;
+    const std::vector<double> values = rates_of_speeds(motion, xd);
     Batches batches;
     Counts counts = ours.counts();
     const std::size_t before = allocations;
@@ -143,11 +160,12 @@ int evaluate(const std::string& model, const std::string& formulation, double pa
     for (int i = 0; i < 1000 && processor_time() - begin < 0.1; ++i) (void)rate.rate(0, x, xd);
     counts.emplace_back("allocations", static_cast<double>(allocations - before));
     counts.emplace_back("memory", peak_memory());
+    bench::States states(std::move(x), motion.coordinates);
     return serve(counts, [&] {
         const double seconds = batches.seconds([&](long i) {
-            x[changed] = u + 1e-12 * static_cast<double>(i & 1023);
-            if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate of " + model);
+            if (rate.rate(0, states.state(), xd) != RateStatus::ok) throw std::runtime_error("no rate of " + model);
             keep(xd.data());
+            states.next(i, xd.data());
         });
         return Measurement{seconds / parts, values};
     });
@@ -182,6 +200,7 @@ int step(const std::string& model, const std::string& formulation, double tolera
     const auto in_run = static_cast<double>(steps - steps_before);
     counts.emplace_back("steps", in_run);
     counts.emplace_back("allocations per step", static_cast<double>(allocations - before) / in_run);
+    counts.emplace_back("memory", peak_memory());
     counts.emplace_back("evaluations per step",
                         static_cast<double>(integrator->statistics().evaluations - evaluations_before) / in_run);
     const auto end = integrator->x();
@@ -195,19 +214,67 @@ int step(const std::string& model, const std::string& formulation, double tolera
 
 // ---------------------------------------------------------------- derivation
 
+constexpr std::size_t k_most_solved = 100;  // unknowns, by a full matrix
+
+// All of M, f, A and b: they are formed when they are first asked for. The numbers are u' by them, with the start values, for
+// regular M; for a family of points M is diagonal, and the numbers would say nothing of it.
+struct Equations {
+    explicit Equations(const std::string& text) : derivation(derived(text)) {
+        entries = derivation.dynamics->M().entries.size() + derivation.dynamics->f().size();
+    }
+    [[nodiscard]] std::vector<double> start() const {
+        Diagnostics diagnostics;
+        const Model& model = *derivation.model;
+        const std::optional<Start> found = find_start(*derivation.dynamics, model, model.run.from, diagnostics);
+        if (!found) throw std::runtime_error(render(diagnostics, derivation.sources));
+        return found->values;
+    }
+    [[nodiscard]] std::vector<double> accelerations() const {
+        const ConstrainedDynamics& d = *derivation.dynamics;
+        const std::size_t n = d.f().size(), m = d.rows.size();
+        std::vector<NodeId> nodes;
+        for (const SparseMatrix* matrix : {&d.M(), &d.A})
+            for (const SparseEntry& e : matrix->entries) nodes.push_back(e.value);
+        nodes.insert(nodes.end(), d.f().begin(), d.f().end());
+        nodes.insert(nodes.end(), d.b.begin(), d.b.end());
+        const std::vector<double> numbers = appell::evaluate<double>(d.graph(), nodes, start());
+        const auto size = static_cast<Eigen::Index>(n + m);
+        Eigen::MatrixXd left = Eigen::MatrixXd::Zero(size, size);
+        Eigen::VectorXd right(size);
+        std::size_t next = 0;
+        const auto put = [&](std::size_t row, std::size_t column) {
+            const auto i = static_cast<Eigen::Index>(row), j = static_cast<Eigen::Index>(column);
+            left(i, j) = left(j, i) = numbers[next++];
+        };
+        for (const SparseEntry& e : d.M().entries) put(e.row, e.column);
+        for (const SparseEntry& e : d.A.entries) put(n + e.row, e.column);
+        for (Eigen::Index i = 0; i < size; ++i) right(i) = numbers[next++];
+        const Eigen::VectorXd x = left.fullPivLu().solve(right);
+        return {x.data(), x.data() + n};
+    }
+
+    Derivation derivation;
+    std::size_t entries = 0;
+};
+
 int derive_task(const std::string& model) {
     const std::string text = text_of(model);
     std::size_t nodes = 0;
+    std::vector<double> values;
+    double memory = 0;
     {
-        const Derivation once = derived(text);
-        nodes = once.dynamics->graph().size();
+        const Equations once(text);
+        nodes = once.derivation.dynamics->graph().size();
+        memory = peak_memory();
+        if (once.derivation.dynamics->f().size() <= k_most_solved) values = once.accelerations();
     }
     Batches batches;
-    return serve({{"nodes", static_cast<double>(nodes)}, {"memory", peak_memory()}}, [&] {
+    return serve({{"nodes", static_cast<double>(nodes)}, {"memory", memory}}, [&] {
         return Measurement{batches.seconds([&](long) {
-            const Derivation derivation = derived(text);
-            keep(&derivation);
-        })};
+                               const Equations equations(text);
+                               keep(&equations);
+                           }),
+                           values};
     });
 }
 
@@ -219,23 +286,27 @@ int linearize_task(const std::string& path) {
         Derivation derivation = derive(model);
         std::optional<Linearization> found = linearize(derivation, {});
         if (!found) throw std::runtime_error(render(derivation.diagnostics, derivation.sources));
-        std::vector<double> real;
-        for (const Eigenvalue& e : found->system.spectrum.eigenvalues) real.push_back(e.value().real());
-        return real;
+        // those that are not zero, by real parts; then the imaginary ones
+        std::vector<std::complex<double>> values;
+        for (const Eigenvalue& e : found->system.spectrum.eigenvalues)
+            if (std::abs(e.value()) > 1e-6) values.push_back(e.value());
+        std::sort(values.begin(), values.end(),
+                  [](const auto& a, const auto& b) { return std::pair(a.real(), a.imag()) < std::pair(b.real(), b.imag()); });
+        std::vector<double> out;
+        for (const auto& value : values) out.push_back(value.real());
+        for (const auto& value : values) out.push_back(std::abs(value.imag()));
+        return out;
     };
     return serve({}, [&] {
         // the peer takes minutes once; what takes milliseconds is taken several times
-        std::vector<double> times, real;
+        std::vector<double> times, values;
         for (int i = 0; i < 9; ++i) {
             const double start = processor_time();
-            real = eigenvalues();
+            values = eigenvalues();
             times.push_back(processor_time() - start);
         }
         std::nth_element(times.begin(), times.begin() + 4, times.end());
-        const double seconds = times[4];
-        // the four of lean and steer at 5 m/s; the others are zero
-        std::sort(real.begin(), real.end());
-        return Measurement{seconds, real};
+        return Measurement{times[4], values};
     });
 }
 
@@ -249,7 +320,8 @@ int first_evaluation(const std::string& model) {
         std::vector<double> x = ours.lowered.x0, xd(ours.motion().carried());
         x.resize(ours.motion().carried());
         if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate");
-        return Measurement{(processor_time() - start), xd};
+        const double seconds = processor_time() - start;
+        return Measurement{seconds, rates_of_speeds(ours.motion(), xd)};
     });
 }
 
@@ -267,7 +339,7 @@ int prepare(const std::string& path) {
 
 // ---------------------------------------------------------------- runs
 
-// per simulated second; the value is the largest slip, in the measure of the peer: metres per second
+// per simulated second; the values are where the centre has got to, and slips are metres per second
 int roll(const std::string& path, double tolerance, double t_end) {
     Ours ours(text_of(path), Formulation::multipliers, true);
     SimulateOptions options;
@@ -275,9 +347,12 @@ int roll(const std::string& path, double tolerance, double t_end) {
     options.every = 0.01;
     options.rtol = options.atol = tolerance;
     SimulateSummary summary;
+    std::vector<double> last;
     const auto run = [&] {
-        summary =
-            simulate(ours.motion(), ours.lowered.x0, options, [](double, std::span<const double> row) { keep(row.data()); });
+        summary = simulate(ours.motion(), ours.lowered.x0, options, [&](double, std::span<const double> row) {
+            last.assign(row.begin(), row.begin() + 2);  // x and y are the first two coordinates
+            keep(last.data());
+        });
         if (summary.reason != EndReason::finished) throw std::runtime_error("the run ended early");
     };
     run();
@@ -287,31 +362,8 @@ int roll(const std::string& path, double tolerance, double t_end) {
                  [&] {
                      const double start = processor_time();
                      run();
-                     return Measurement{(processor_time() - start) / t_end};
+                     return Measurement{(processor_time() - start) / t_end, last};
                  });
-}
-
-// members of a sweep, one thread: seconds of one member
-int members(const std::string& path, int count) {
-    SweepPlan plan;
-    plan.random = {{"u1", SweepDraw::Law::uniform, 0.5, 1.5}};
-    plan.samples = static_cast<std::size_t>(count);
-    RunOptions options;
-    options.until = 10.0;
-    options.every = 10.0;
-    Result<Ensemble> made = Ensemble::make(model_text(text_of(path)), options, plan);
-    if (!made.ok()) throw std::runtime_error("no ensemble");
-    Ensemble& ensemble = *made;
-    // how much of a member is reading its text, before anything is simulated
-    const double begin = processor_time();
-    for (std::size_t i = 0; i < ensemble.size(); ++i) keep(ensemble.prepare(i).values.data());
-    const double reading = (processor_time() - begin) / count;
-    return serve({{"members", static_cast<double>(ensemble.size())}, {"seconds of reading", reading}}, [&] {
-        std::vector<double> last;
-        const double start = processor_time();
-        for (std::size_t i = 0; i < ensemble.size(); ++i) last = ensemble.run(ensemble.prepare(i), {}).numbers;
-        return Measurement{(processor_time() - start) / count, last};
-    });
 }
 
 // Seconds of one member of an ensemble: as `appell sweep` runs it, in lanes and on so many threads at once, by the clock on the
@@ -347,8 +399,12 @@ int ensemble(const std::string& path, std::size_t count, std::size_t threads) {
             std::vector<std::jthread> pool;
             for (std::size_t i = 0; i < threads; ++i) pool.emplace_back([&] { made->in_lanes(count / threads, members); });
         }
-        // of a member that ensembles of other sizes have as well
-        return Measurement{(now() - start) / static_cast<double>(count), numbers[std::min<std::size_t>(count, 2000) - 1]};
+        const double seconds = (now() - start) / static_cast<double>(count);
+        // of members that ensembles of other sizes have as well
+        std::vector<double> some;
+        for (std::size_t i = 0; i < std::min<std::size_t>(count, 2000); ++i)
+            some.insert(some.end(), numbers[i].begin(), numbers[i].end());
+        return Measurement{seconds, some};
     });
 }
 
@@ -367,7 +423,6 @@ int work(std::span<const std::string> a) {
     if (task == "roll") return roll(a[1], number(2, "1e-8"), number(3, "10"));
     if (task == "ensemble")
         return ensemble(a[1], static_cast<std::size_t>(number(2, "1000")), static_cast<std::size_t>(number(3, "0")));
-    if (task == "members") return members(a[1], static_cast<int>(number(2, "100")));
     throw std::runtime_error("no task " + task);
 }
 

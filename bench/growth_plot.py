@@ -61,3 +61,21 @@ def plot(title, across, curves, unit):
         out += [f'<circle cx="{px(x):.1f}" cy="{py(y):.1f}" r="3" fill="{colour}"/>' for x, y in points]
         out.append(f'<text x="{LEFT + 12}" y="{TOP + 16 + 16 * k}" fill="{colour}">{escape(name)}</text>')
     return "\n".join(out + ["</svg>", ""])
+
+
+def figures(curves, folder):
+    """One figure for each kind of work and quantity, in the folder: pairs of a title and the name of its file."""
+    out = []
+    for kind in ("derivation", "evaluation", "step"):
+        for unit, word in (("s", "time"), ("bytes", "memory")):
+            lines = []
+            for curve in curves:
+                points = [(p["n"], p["seconds"] if unit == "s" else p["counts"]["memory"]) for p in curve["points"]
+                          if "seconds" in p and (unit == "s" or "memory" in p["counts"])]
+                if curve["kind"] == kind and len(points) > 1:
+                    lines.append((curve["name"], points))
+            if lines:
+                title, name = f"{kind}: {word} against size", f"growth_{kind}_{word}.svg"
+                (folder / name).write_text(plot(title, "size", lines, unit), encoding="utf-8")
+                out.append((title, name))
+    return out

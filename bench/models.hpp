@@ -61,27 +61,34 @@ inline std::string cart(int n) {
 // only
 inline std::string bodies(int n, bool spatial, bool skating = false) {
     std::string out = "system bodies\nparam g = 9.81\n", frame = "N", joint = "O";
+    for (int i = 1; i <= n; ++i)
+        out += fmt::format("param m{0} = 1, c{0} = 0.5, l{0} = 1, A{0} = 0.09, B{0} = 0.09, C{0} = 0.02\n", i);
     for (int i = 1; i <= n; ++i) out += fmt::format("coord q{} = {}\n", i, i == 1 ? 0.3 : 0.1);
     for (int i = 1; i <= n; ++i) out += fmt::format("start q{}' = 0.2\n", i);
     for (int i = 1; i <= n; ++i) {
-        out += fmt::format("frame B{0} from {1} rotate q{0} about {2}\n", i, frame, spatial && i % 2 == 0 ? "x" : "y");
-        frame = fmt::format("B{}", i);
-        out += fmt::format("point C{0} at {1} - 0.5*B{0}.z\nbody B{0} frame B{0} mass 1 center C{0} inertia (0.09, 0.09, 0.02)\n",
-                           i, joint);
-        out += fmt::format("point J{0} at {1} - 1*B{0}.z\n", i, joint);
+        out += fmt::format("frame F{0} from {1} rotate q{0} about {2}\n", i, frame, spatial && i % 2 == 0 ? "x" : "y");
+        frame = fmt::format("F{}", i);
+        out += fmt::format(
+            "point G{0} at {1} - c{0}*F{0}.z\nbody F{0} frame F{0} mass m{0} center G{0} inertia (A{0}, B{0}, C{0})\n", i, joint);
+        out += fmt::format("point J{0} at {1} - l{0}*F{0}.z\n", i, joint);
         joint = fmt::format("J{}", i);
     }
-    if (skating) out += fmt::format("constraint skate: dot(vel(J{0}), B{0}.x) = 0\n", n);
+    if (skating) out += fmt::format("constraint skate: dot(vel(J{0}), F{0}.x) = 0\n", n);
     return out + "gravity -g*N.z\nrun for 1 s\n";
 }
 
-// 002 examples 2 and 4, with neighbours joined: each speed equal to the next, or each velocity perpendicular to the next
-inline std::string points(int n, bool perpendicular) {
-    const std::string row =
-        perpendicular ? "dot(vel(P[i]), vel(P[i+1])) = 0" : "(dot(vel(P[i]), vel(P[i])) - dot(vel(P[i+1]), vel(P[i+1])))/2 = 0";
+enum class Joined { equal_speeds, perpendicular, parallel };
+
+// 002 examples 2, 4 and 3, each point joined with the next
+inline std::string points(int n, Joined how) {
+    const std::string row = how == Joined::perpendicular ? "dot(vel(P[i]), vel(P[i+1])) = 0"
+                            : how == Joined::parallel    ? "parallel(vel(P[i]), vel(P[i+1]))"
+                                                         : "(dot(vel(P[i]), vel(P[i])) - dot(vel(P[i+1]), vel(P[i+1])))/2 = 0";
     const std::string starts =
-        perpendicular ? "  start x[i]' = sqrt(0.8)*cos(acos(-0.25)*i), y[i]' = sqrt(0.8)*sin(acos(-0.25)*i), z[i]' = sqrt(0.2)\n"
-                      : "  start x[i]' = sin(0.4*i)*cos(i), y[i]' = sin(0.4*i)*sin(i), z[i]' = cos(0.4*i)\n";
+        how == Joined::perpendicular
+            ? "  start x[i]' = sqrt(0.8)*cos(acos(-0.25)*i), y[i]' = sqrt(0.8)*sin(acos(-0.25)*i), z[i]' = sqrt(0.2)\n"
+        : how == Joined::parallel ? "  start x[i]' = 2 + cos(i), y[i]' = 1 + cos(i)/2, z[i]' = -1 - cos(i)/2\n"
+                                  : "  start x[i]' = sin(0.4*i)*cos(i), y[i]' = sin(0.4*i)*sin(i), z[i]' = cos(0.4*i)\n";
     return fmt::format(
         "system points\nsize n = {}\nfor i in 1..n\n"
         "  param M[i] = 1 + 0.5*cos(i), Fx[i] = 0.3*cos(i), Fy[i] = 0.3*sin(i), Fz[i] = 0.2*cos(2*i)\n"

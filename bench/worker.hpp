@@ -54,13 +54,34 @@ private:
     long count_ = 1;
 };
 
+// The states that an evaluation is measured at. A small one is moved along the last rate, as the stages of an integrator have it:
+// the next evaluation waits for this one, and all numbers are written the way they are read. (With one number changed by itself,
+// whoever reads it as half of a pair waits for the store, longer than a small right-hand side takes.) In a large one, which lasts
+// longer than any wait, one number changes.
+class States {
+public:
+    States(std::vector<double> x, std::size_t changed) : changed_(changed), start_(std::move(x)), x_(start_) {}
+    [[nodiscard]] const std::vector<double>& state() const { return x_; }
+    void next(long i, const double* rate) {
+        if (x_.size() > 256)
+            x_[changed_] = start_[changed_] + 1e-12 * static_cast<double>(i & 1023);
+        else
+            for (std::size_t k = 0; k < x_.size(); ++k) x_[k] = start_[k] + 1e-12 * rate[k];
+    }
+
+private:
+    std::size_t changed_;
+    std::vector<double> start_, x_;
+};
+
 struct Measurement {
     double seconds = 0;
     std::vector<double> values = {};  // what both sides must agree on
 };
 
-inline int serve(const Counts& counts, const std::function<Measurement()>& measure) {
-    std::string line = "{\"counts\": {";
+// `version` is that of the peer, as it says it
+inline int serve(const Counts& counts, const std::function<Measurement()>& measure, const std::string& version = "") {
+    std::string line = "{\"version\": \"" + version + "\", \"counts\": {";
     for (const auto& [name, value] : counts) {
         char number[40];
         std::snprintf(number, sizeof number, "%.17g", value);

@@ -104,10 +104,13 @@ int main(int argc, char** argv) {
         return 2;
     }
     const std::vector<double> found = values(derive(n), n);
-    return bench::serve({}, [&] {
-        const double start = bench::processor_time();
-        const Equations e = derive(n);
-        bench::keep(&e);
-        return bench::Measurement{(bench::processor_time() - start), found};
-    });
+    return bench::serve(
+        {},
+        [&] {
+            const double start = bench::processor_time();
+            const Equations e = derive(n);
+            bench::keep(&e);
+            return bench::Measurement{(bench::processor_time() - start), found};
+        },
+        "GiNaC " + std::to_string(GINACLIB_MAJOR_VERSION) + "." + std::to_string(GINACLIB_MINOR_VERSION));
 }
