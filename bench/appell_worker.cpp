@@ -313,7 +313,7 @@ int linearize_task(const std::string& path) {
 // text to the first value of u'
 int first_evaluation(const std::string& model) {
     const std::string text = text_of(model);
-    return serve({}, [&] {
+    const auto measure = [&] {
         const double start = processor_time();
         Ours ours(text, Formulation::multipliers);
         MotionRate rate(ours.motion());
@@ -322,7 +322,9 @@ int first_evaluation(const std::string& model) {
         if (rate.rate(0, x, xd) != RateStatus::ok) throw std::runtime_error("no rate");
         const double seconds = processor_time() - start;
         return Measurement{seconds, rates_of_speeds(ours.motion(), xd)};
-    });
+    };
+    (void)measure();
+    return serve({{"memory", peak_memory()}}, measure);
 }
 
 // parse, derive and compile everything that a run needs

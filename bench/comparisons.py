@@ -111,6 +111,8 @@ PREPARE = {"group": "a cold start", "what": "parse, derive and compile the pucks
 GROWTH = [
     ("derivation", "pendulum on a cart, links", ["derive", "cart:{n}"], (2, 4, 8, 16, 32, 64, 128)),
     ("derivation", "planar chain, bodies", ["derive", "planar_bodies:{n}"], (2, 4, 8, 16, 32, 64)),
+    ("derivation", "the same to its first rate, by the tree, without M", ["first_evaluation", "planar_bodies:{n}"],
+     (2, 4, 8, 16, 32, 64, 128)),
     ("derivation", "perpendicular points", ["derive", "perpendicular:{n}"], (10, 100, 1000, 10_000, 100_000)),
     ("evaluation", "pendulum on a cart, links", ["evaluate", "cart:{n}"], (2, 4, 8, 16, 32, 64, 128)),
     ("evaluation", "chain in space with a skate at its end, bodies", ["evaluate", "skating_bodies:{n}"], (2, 4, 8, 16, 32, 64, 128)),

@@ -2,7 +2,7 @@
 import math
 from html import escape
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 76, 16, 34, 46
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 380, 76, 32, 34, 46
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 

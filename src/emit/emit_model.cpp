@@ -171,7 +171,9 @@ private:
         out +=
             "The functions give the numbers that Appell itself computes with, to the last bit, where the same mathematical "
             "library is\n"
-            "used and products and sums are not fused (-ffp-contract=off).\n";
+            "used and products and sums are not fused (-ffp-contract=off); within round-off only for the jacobian, and for rows "
+            "of\n"
+            "a large system that depend on others.\n";
         for (const std::string& note : m_.notes) out += "\n" + note + "\n";
         return out;
     }
