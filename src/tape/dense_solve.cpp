@@ -150,7 +150,7 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
 }
 
 template <class T>
-bool DenseSolver<T>::solve_square(std::size_t n, std::vector<T>& a, std::vector<T>& b) {
+bool DenseSolver<T>::solve_square(std::size_t n, std::vector<T>& a, std::vector<T>& b, std::size_t columns, std::vector<T>& B) {
     using std::abs;
     for (std::uint32_t j = 0; j < n; ++j) order_[j] = j;
     T first(0);
@@ -168,21 +168,31 @@ bool DenseSolver<T>::solve_square(std::size_t n, std::vector<T>& a, std::vector<
         if (!(largest > std::numeric_limits<T>::epsilon() * first)) return false;
         for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[row * n + j]);
         std::swap(b[k], b[row]);
+        for (std::size_t c = 0; c < columns; ++c) std::swap(B[k * columns + c], B[row * columns + c]);
         for (std::size_t i = 0; i < n; ++i) std::swap(a[i * n + k], a[i * n + column]);
         std::swap(order_[k], order_[column]);
         for (std::size_t i = k + 1; i < n; ++i) {
             const T factor = a[i * n + k] / a[k * n + k];
             for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
             b[i] -= factor * b[k];
+            for (std::size_t c = 0; c < columns; ++c) B[i * columns + c] -= factor * B[k * columns + c];
         }
     }
     for (std::size_t k = n; k-- > 0;) {
-        for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
+        for (std::size_t j = k + 1; j < n; ++j) {
+            b[k] -= a[k * n + j] * b[j];
+            for (std::size_t c = 0; c < columns; ++c) B[k * columns + c] -= a[k * n + j] * B[j * columns + c];
+        }
         b[k] /= a[k * n + k];
+        for (std::size_t c = 0; c < columns; ++c) B[k * columns + c] /= a[k * n + k];
     }
     // undo the exchange of columns: unknown order_[k] is b[k]
     for (std::size_t k = 0; k < n; ++k) left_[order_[k]] = b[k];
-    std::copy(left_.begin(), left_.begin() + static_cast<std::ptrdiff_t>(n), b.begin());
+    for (std::size_t k = 0; k < n; ++k) b[k] = left_[k];
+    for (std::size_t c = 0; c < columns; ++c) {
+        for (std::size_t k = 0; k < n; ++k) left_[order_[k]] = B[k * columns + c];
+        for (std::size_t k = 0; k < n; ++k) B[k * columns + c] = left_[k];
+    }
     return true;
 }
 
@@ -389,18 +399,35 @@ bool DenseSolver<T>::solve_ukp() {
     return true;
 }
 
-// A1' lambda = M x - f on the dependent unknowns, over the independent rows; the other multipliers are zero
+// A1' lambda = M x - f on the dependent unknowns, over the independent rows. With dependent rows A_j = sum W_kj A_k the lambda of
+// least norm has (1 + W'W) z = W' lambda, lambda_k - sum W_kj z_j and lambda_j = z_j, as constrained_solve.cpp has it.
 template <class T>
 bool DenseSolver<T>::recover_multipliers() {
-    std::fill(lambda_.begin(), lambda_.end(), T(0));
+    const std::size_t more = m_ - rank_;
     for (std::size_t i = 0; i < rank_; ++i) {
         T sum = -f_[dependent_[i]];
         for (std::size_t j = 0; j < n_; ++j) sum += M_[dependent_[i] * n_ + j] * x_[j];
         right_[i] = sum;
         for (std::size_t k = 0; k < rank_; ++k) square_[i * rank_ + k] = A_[rows_[k] * n_ + dependent_[i]];
+        for (std::size_t k = 0; k < more; ++k) W_[i * more + k] = A_[rows_[rank_ + k] * n_ + dependent_[i]];
     }
-    if (!solve_square(rank_, square_, right_)) return false;
+    if (!solve_square(rank_, square_, right_, more, W_)) return false;
     for (std::size_t i = 0; i < rank_; ++i) lambda_[rows_[i]] = right_[i];
+    if (more == 0) return true;
+    for (std::size_t i = 0; i < more; ++i) {
+        for (std::size_t j = 0; j < more; ++j) {
+            T sum(i == j ? 1 : 0);
+            for (std::size_t k = 0; k < rank_; ++k) sum += W_[k * more + i] * W_[k * more + j];
+            square_[i * more + j] = sum;
+        }
+        right_[i] = T(0);
+        for (std::size_t k = 0; k < rank_; ++k) right_[i] += W_[k * more + i] * lambda_[rows_[k]];
+    }
+    if (!solve_square(more, square_, right_)) return false;
+    for (std::size_t j = 0; j < more; ++j) {
+        lambda_[rows_[rank_ + j]] = right_[j];
+        for (std::size_t k = 0; k < rank_; ++k) lambda_[rows_[k]] -= W_[k * more + j] * right_[j];
+    }
     return true;
 }
 

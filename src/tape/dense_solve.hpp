@@ -37,7 +37,9 @@ private:
     bool solve_ukp();
     bool recover_multipliers();
     // a x = b by elimination with complete pivoting; both are overwritten. False when a pivot vanishes.
-    bool solve_square(std::size_t n, std::vector<T>& a, std::vector<T>& b);
+    bool solve_square(std::size_t n, std::vector<T>& a, std::vector<T>& b) { return solve_square(n, a, b, 0, W_); }
+    // and for the columns of B, n by so many
+    bool solve_square(std::size_t n, std::vector<T>& a, std::vector<T>& b, std::size_t columns, std::vector<T>& B);
 
     const SolveBlock block_;
     std::size_t n_, m_, rank_ = 0, most_rank_ = static_cast<std::size_t>(-1);

@@ -19,7 +19,7 @@ namespace appell {
 struct SparseElimination {
     static constexpr Slot k_none = 0xffffffffu;
     // Entries of the pivoted solve behind this one: up to the first it decides about every row in doubt, up to the second about
-    // what is left unsolved, and above that there is none.
+    // what is left (SparseSolver::Pivoted), and above that there is none.
     static constexpr std::size_t k_pivoted_decides = 20'000, k_most_pivoted = 1'000'000;
 
     struct Pair {

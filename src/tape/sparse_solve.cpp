@@ -15,12 +15,17 @@ constexpr double k_least_mass = 3.7e-11;
 // Shares, squares of what a row has of its own: below the first it is noise of a row that depends on others; above the second two
 // digits are lost at most, and nothing needs a second look; between it and the third refinement brings the digits back.
 constexpr double k_dependent = 1e-11, k_plain = 1e-2, k_refined = 1e-6;
+// what noise, or a constraint that is not quite satisfied, leaves of a row that depends on others: above it the row may be just
+// close to them
+constexpr double k_surely_dependent = 1e-13;
 constexpr int k_refinements = 4;
+constexpr double k_solved = 1e-10;  // relative residual
 // what is left of a row that is left out in columns eliminated later, relative to its length there
 constexpr double k_late = 1e-3;
 // Parts of a vector z with A' z = 0, relative to the row it is about: those of round-off, and those that are no more than a
 // trail.
 constexpr double k_null_noise = 1e-13, k_null_trail = 1e-6;
+constexpr std::size_t k_most_null = 4;  // parts of such vectors, for each entry of L
 
 }  // namespace
 
@@ -32,6 +37,13 @@ SparseSolver::SparseSolver(const SolveBlock& block) : plan_(*block.sparse), bloc
     length_.resize(plan_.rows);
     share_.resize(plan_.rows);
     dropped_.reserve(plan_.rows);
+    // of dependent rows: nothing is to be allocated when they appear, or trail further than before
+    null_.reserve(k_most_null * plan_.entry_column.size() + count);
+    null_begin_.reserve(plan_.rows + 1);
+    open_.reserve(count);
+    is_open_.resize(count);
+    P_.reserve(std::max(count, plan_.entry_column.size()));
+    for (std::vector<double>* v : {&z_, &r_, &p_, &s_, &along_, &diagonal_}) v->reserve(plan_.rows);
 }
 
 // L D L' and, with it, D^-1 L^-1 of the right side in y_. False where M is not positive definite.
@@ -118,16 +130,19 @@ void SparseSolver::substitute(std::vector<double>& y) const {
     }
 }
 
-// One correction of y_ by its residual. Returns the largest residual of a row that is kept, relative to the size of its terms, as
-// it was before the correction.
-double SparseSolver::refine(const double* slots) {
+// One correction of y_ by its residual. Returns the largest residual of a row that is kept, and of a column, relative to the size
+// of their terms, as they were before the correction.
+SparseSolver::Residual SparseSolver::refine(const double* slots) {
     const std::size_t count = y_.size(), n = plan_.columns;
     std::vector<double>& size = P_;
     size.assign(count, 0.0);
     for (std::size_t i = 0; i < count; ++i) {
         rhs_[i] = slots[plan_.right[i]];
         size[i] = std::abs(rhs_[i]);
-        if (plan_.diagonal[i] != k_none) rhs_[i] -= slots[plan_.diagonal[i]] * y_[i];
+        if (plan_.diagonal[i] == k_none) continue;
+        const double term = slots[plan_.diagonal[i]] * y_[i];
+        rhs_[i] -= term;
+        size[i] += std::abs(term);
     }
     for (std::size_t i = 0; i < count; ++i)
         for (std::uint32_t e = plan_.first_entry[i]; e < plan_.first_entry[i + 1]; ++e) {
@@ -139,10 +154,11 @@ double SparseSolver::refine(const double* slots) {
             size[i] += std::abs(value * y_[k]);
             size[k] += std::abs(value * y_[i]);
         }
-    double largest = 0;
+    Residual before;
     for (std::size_t i = 0; i < count; ++i) {
-        if (plan_.unknown[i] < n || inverse_[i] == 0) continue;
-        if (size[i] > 0) largest = std::max(largest, std::abs(rhs_[i]) / size[i]);
+        if (inverse_[i] == 0 || !(size[i] > 0)) continue;  // NOTE: the inverse of a column's pivot is never zero
+        double& largest = plan_.unknown[i] < n ? before.of_columns : before.of_rows;
+        largest = std::max(largest, std::abs(rhs_[i]) / size[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
         for (std::uint32_t e = plan_.first_entry[i]; e < plan_.first_entry[i + 1]; ++e)
@@ -151,7 +167,7 @@ double SparseSolver::refine(const double* slots) {
     }
     substitute(rhs_);
     for (std::size_t i = 0; i < count; ++i) y_[i] += rhs_[i];
-    return largest;
+    return before;
 }
 
 // b of the rows left out against what the others make of it; sizes are those of the accelerations that the row is about
@@ -226,7 +242,7 @@ bool SparseSolver::find_null_vectors(const double* slots, double noise, std::siz
 void SparseSolver::spread_multipliers(const double* slots) {
     // Off the constraints a dependence of a few rows among themselves trails off along all rows before them, by as much as they
     // are violated. Such trails are cut where they would cost the square of the rows, and forces made good afterwards.
-    const bool cut = !find_null_vectors(slots, k_null_noise, 4 * plan_.entry_column.size());
+    const bool cut = !find_null_vectors(slots, k_null_noise, k_most_null * plan_.entry_column.size());
     if (cut) (void)find_null_vectors(slots, k_null_trail, static_cast<std::size_t>(-1));
     const std::size_t count = dropped_.size();
     along_.assign(plan_.rows, 0.0);
@@ -267,24 +283,29 @@ void SparseSolver::spread_multipliers(const double* slots) {
     }
     combine(z_, along_);
     for (std::size_t i = 0; i < plan_.rows; ++i) y_[plan_.place_of_row[i]] -= along_[i];
-    if (cut) (void)refine(slots);
+    for (int k = 0; cut && k < k_refinements && refine(slots).of_columns > 64 * k_epsilon; ++k) {
+    }
 }
 
-bool SparseSolver::solve(double* slots, SolveReport& report, bool alone) {
+bool SparseSolver::solve(double* slots, SolveReport& report, Pivoted pivoted) {
     const std::size_t n = plan_.columns, m = plan_.rows;
+    const bool absent = pivoted == Pivoted::absent;
     report = {};
     const auto refuse = [&](std::uint32_t column, std::uint32_t row) {
         report.status = EvalStatus::needs_pivoting;
         report.singular_column = column;
         report.row = report.weakest_row = row;
-        return alone;
+        return absent;
     };
     if (!factor(slots, k_dependent)) {
         if (positive_) report.status = EvalStatus::not_finite;
-        return positive_ ? alone : refuse(failed_, k_none);
+        return positive_ ? absent : refuse(failed_, k_none);
     }
-    // dependent rows are the pivoted solve's, where there is one: a little off the constraints it matters which of them are kept
-    if (!alone && (!dropped_.empty() || m > most_rank_ || least_share_ < k_refined)) return false;
+    // a little off the constraints it matters which of the dependent rows are kept
+    if (pivoted == Pivoted::decides && (!dropped_.empty() || m > most_rank_ || least_share_ < k_refined)) return false;
+    if (pivoted == Pivoted::helps && m <= most_rank_ &&
+        std::ranges::any_of(dropped_, [&](std::uint32_t r) { return share_[r] > k_surely_dependent; }))
+        return false;
     if (m - dropped_.size() > most_rank_) {
         // rows that depend on others on the constraints only: those of the smallest shares
         z_.assign(share_.begin(), share_.end());
@@ -298,11 +319,12 @@ bool SparseSolver::solve(double* slots, SolveReport& report, bool alone) {
         const double good = 64 * k_epsilon;
         double residual = 0;
         for (int k = 0; k < k_refinements; ++k)
-            if (residual = refine(slots); residual <= good) break;
-        if (!(residual <= 1e-10)) return refuse(k_none, weakest_);
+            if (residual = refine(slots).of_rows; residual <= good) break;
+        if (!(residual <= k_solved)) return refuse(k_none, weakest_);
     }
     if (!dropped_.empty()) {
         check_dropped(slots, report);
+        if (report.status == EvalStatus::inconsistent_rows && !absent) return false;
         spread_multipliers(slots);
         report.redundant = true;
     }

@@ -1,7 +1,7 @@
 // The numbers of a sparse elimination (sparse_elimination.hpp). Rows that depend on others show in their pivots: what is left of
 // a row of A M^-1 A', relative to its diagonal, is the square of what the row has of its own. Where that is next to nothing the
 // row is left out, lambda is the one of least norm, and b is checked for consistency, as constrained_solve.hpp has it; squares
-// lose half of the digits, so that rows in between are refused: the pivoted solve decides, where there is one.
+// lose half of the digits, so that rows in between are the pivoted solve's, where there is one.
 #pragma once
 
 #include <span>
@@ -16,9 +16,12 @@ class SparseSolver {
 public:
     explicit SparseSolver(const SolveBlock& block);
 
-    // x and lambda to their slots; false where pivots ask for the pivoted solve. With `alone` there is none: all that can be
-    // solved is, to a residual at round-off, and the rest is `needs_pivoting` in the name of a row or column.
-    bool solve(double* slots, SolveReport& report, bool alone);
+    // What the pivoted solve behind this one is for: every row in doubt; what this one can not solve to a residual at round-off,
+    // rows that may not depend on others, and contradictions; or nothing, since there is none.
+    enum class Pivoted { decides, helps, absent };
+    // x and lambda to their slots; false where the pivoted solve is to be asked. Where it is absent, what can not be solved is
+    // `needs_pivoting` in the name of a row or column.
+    bool solve(double* slots, SolveReport& report, Pivoted pivoted);
     void limit_rank(std::size_t rank) { most_rank_ = rank; }
 
     // L^-1 A' of the last solve where M = L L' was regular, A itself otherwise: the entries of one row after the other, always
@@ -35,7 +38,10 @@ private:
     [[nodiscard]] bool factor(const double* slots, double dependent);
     [[nodiscard]] bool late_parts_vanish(const double* slots) const;
     void substitute(std::vector<double>& y) const;
-    double refine(const double* slots);
+    struct Residual {
+        double of_rows = 0, of_columns = 0;
+    };
+    Residual refine(const double* slots);
     void check_dropped(const double* slots, SolveReport& report) const;
     [[nodiscard]] bool find_null_vectors(const double* slots, double noise, std::size_t most_parts);
     void spread_multipliers(const double* slots);
@@ -53,8 +59,9 @@ private:
     std::uint32_t failed_ = 0;  // a column of M that was not
     double least_share_ = 1;    // of the rows that are kept
     std::uint32_t weakest_ = 0;
-    std::vector<double> rows_;                           // see rows()
-    std::vector<double> P_, Q_, lower_, upper_, pivot_;  // of turned_over, taken when it is first asked for
+    std::vector<double> rows_;                       // see rows()
+    std::vector<double> Q_, lower_, upper_, pivot_;  // of turned_over, taken when it is first asked for
+    std::vector<double> P_;                          // likewise; and sizes of residuals
     struct Part {
         std::uint32_t row;
         double value;

@@ -66,11 +66,12 @@ SolveReport Workspace<T>::solve(std::size_t index, bool interpret) {
         if (dense_solvers_[block]) return dense_solvers_[block]->solve(slots_.data());
     if constexpr (std::is_same_v<T, double>)
         if (SparseSolver* const sparse = sparse_solvers_[block].get()) {
-            const std::size_t pivoted = program_->solves[block].sparse->pivoted_entries();
-            const bool alone = pivoted > SparseElimination::k_pivoted_decides, last = pivoted > SparseElimination::k_most_pivoted;
+            const std::size_t entries = program_->solves[block].sparse->pivoted_entries();
+            const SparseSolver::Pivoted pivoted = entries <= SparseElimination::k_pivoted_decides ? SparseSolver::Pivoted::decides
+                                                  : entries <= SparseElimination::k_most_pivoted  ? SparseSolver::Pivoted::helps
+                                                                                                  : SparseSolver::Pivoted::absent;
             SolveReport report;
-            if (sparse->solve(slots_.data(), report, alone) && (last || report.status != EvalStatus::needs_pivoting))
-                return report;
+            if (sparse->solve(slots_.data(), report, pivoted)) return report;
         }
     if (!solvers_[block]) {
         solvers_[block] = std::make_unique<ConstrainedSolver<T>>(program_->solves[block]);

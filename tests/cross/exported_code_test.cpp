@@ -426,6 +426,72 @@ run for 10 s, every 5 s
     for (const auto& row : rows) EXPECT_GE(row[1], -1e-9) << "below the ground at " << row[0];
 }
 
+// Two that happen at one instant both happen.
+TEST(ExportedCodeOf, EventsOfOneInstantAllHappen) {
+    const std::string balls = R"(system balls
+coord a = 1 m, b = 1 m
+particle A mass 1 at O + a*N.y
+particle B mass 1 at O + N.x + b*N.y
+gravity -(10 m/s^2)*N.y
+event hit_a: a falling => set a' = -a'
+event hit_b: b falling => set b' = -b'
+run for 0.8 s, every 0.1 s
+)";
+    const ExportedCode c(model_of(balls), ExportLanguage::c), cpp(model_of(balls), ExportLanguage::cpp);
+    ASSERT_TRUE(c.shell("make -s && ./driver --until 0.8 >motion.csv"));
+    ASSERT_TRUE(cpp.shell("make -s && ./driver 0.8 300 >motion.csv"));
+    // up again after sqrt(1/5) s
+    const double hit = std::sqrt(0.2), up = 10 * hit * (0.8 - hit) - 5 * (0.8 - hit) * (0.8 - hit);
+    for (const ExportedCode* code : {&c, &cpp}) {
+        const auto rows = table(code->read("motion.csv"));
+        ASSERT_FALSE(rows.empty());
+        EXPECT_NEAR(rows.back()[0], 0.8, 1e-12);
+        EXPECT_NEAR(rows.back()[1], up, 1e-6);
+        EXPECT_NEAR(rows.back()[2], up, 1e-6);
+    }
+}
+
+// Three rows of rank two for each pair: the interpreter leaves rows out by the sparse solve, exported code by pivoting.
+TEST(ExportedCodeOf, DependentRowsOfAFamilyAreSolvedAsWell) {
+    const std::string parallel = R"(system parallel_points
+size n = 45
+for i in 1..n
+  param M[i] = 1 + 0.5*cos(i), F[i] = 0.3*cos(i), G[i] = 0.3*sin(i)
+  coord x[i] = 0, y[i] = 2*i, z[i] = 0
+  start x[i]' = 2 + cos(i), y[i]' = 1 + cos(i)/2, z[i]' = -1 - cos(i)/2
+  particle P[i] mass M[i] at O + x[i]*N.x + y[i]*N.y + z[i]*N.z
+  force on P[i] = F[i]*N.x + G[i]*N.z
+end
+for i in 1..n-1
+  constraint c[i]: parallel(vel(P[i]), vel(P[i+1]))
+end
+run for 1 s
+)";
+    const ExportedModel model = model_of(parallel);
+    ASSERT_NE(model.rate.solves.back().sparse, nullptr);
+    ASSERT_GT(model.rate.solves.back().sparse->pivoted_entries(), SparseElimination::k_pivoted_decides);
+    const ExportedCode code(model, ExportLanguage::c);
+    ASSERT_TRUE(code.compile("gcc", "-O1"));
+    ProbeState start = states_around(model)[0], faster = start;
+    for (std::size_t i = 135; i < 270; ++i) faster.x[i] *= 1.25;
+    const std::vector<ProbeState> states{start, faster};
+    ProbeAnswers answers = code.ask(states);
+    ASSERT_EQ(answers.size(), states.size());
+    Reference rate(model.rate), multipliers(model.multiplier_values);
+    for (std::size_t k = 0; k < states.size(); ++k) {
+        EvalReport report;
+        for (const char* name : {"rate", "multipliers"}) {
+            const std::span<const double> wanted = (name[0] == 'r' ? rate : multipliers).at(states[k], report);
+            EXPECT_EQ(report.status, EvalStatus::ok);
+            EXPECT_EQ(report.rank, 88u);
+            const ProbeAnswer& found = answers[k][name];
+            EXPECT_EQ(found.status, 0);
+            ASSERT_EQ(found.values.size(), wanted.size());
+            for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found.values[i], wanted[i], 1e-10) << name << ' ' << i;
+        }
+    }
+}
+
 // Beyond the pivoted solve: what is plain is solved as the interpreter solves it, rows that vanish are refused by name.
 TEST(ExportedCodeOf, ManyPointsNeedNoPivotedSolve) {
     ReadOptions read;
@@ -460,9 +526,11 @@ TEST(ExportedCodeOf, ManyPointsNeedNoPivotedSolve) {
 TEST(ExportedCodeOf, NothingIsAllocated) {
     if (!has_command("nm")) GTEST_SKIP();
     // each with another kind of solve
-    for (const char* name : {"rolling_disk", "redundant_constraints", "rough_rod"}) {
+    for (const char* name : {"rolling_disk", "redundant_constraints", "rough_rod", "perpendicular_chain"}) {
         SCOPED_TRACE(name);
-        const ExportedModel model = model_of(gallery_text(name));
+        ReadOptions read;
+        if (name == std::string_view("perpendicular_chain")) read.set["n"] = 12;  // a sparse one
+        const ExportedModel model = model_of(gallery_text(name), read);
         const std::string allocate = "' (malloc|calloc|realloc|free|aligned_alloc|alloca|_Zn[wa].*|_Zd[la].*|__cxa.*)(@.*)?$'";
         const ExportedCode c(model, ExportLanguage::c), cpp(model, ExportLanguage::cpp);
         EXPECT_TRUE(c.shell(fmt::format("gcc -std=c99 -O1 -c {}_model.c -o code.o && nm -u code.o >uses.txt", name)));

@@ -85,7 +85,7 @@ struct Alone {
         std::copy(s.numbers.begin(), s.numbers.end(), slots.begin());
         SparseSolver solver(block);
         solver.limit_rank(most_rank);
-        EXPECT_TRUE(solver.solve(slots.data(), report, true));
+        EXPECT_TRUE(solver.solve(slots.data(), report, SparseSolver::Pivoted::absent));
         for (const Slot slot : block.x) x.push_back(slots[slot]);
         for (const Slot slot : block.lambda) lambda.push_back(slots[slot]);
         null_parts = solver.null_parts();
@@ -309,6 +309,15 @@ TEST(SparseSolve, DependentRowsOfAChainCostWhatItsLengthDoes) {
             EXPECT_LT(imbalance(s, sparse.x, sparse.lambda), 1e-12) << off;
             EXPECT_LT(residual(s, sparse.x), 1e-10 + 100 * off) << off;
             parts[k] = sparse.null_parts;
+            // least norm: nothing along the velocity, in which the three rows of a pair say the same
+            double along = 0, size = 0;
+            for (std::size_t r = 0; r < s.m; r += 3) {
+                along =
+                    std::max(along, std::abs(0.8 * sparse.lambda[r] - 0.5 * sparse.lambda[r + 1] + 0.3 * sparse.lambda[r + 2]));
+                size =
+                    std::max({size, std::abs(sparse.lambda[r]), std::abs(sparse.lambda[r + 1]), std::abs(sparse.lambda[r + 2])});
+            }
+            EXPECT_LT(along, 1e-5 * size) << off;
         }
         EXPECT_GT(parts[0], 0u);
         EXPECT_LT(parts[1], 6 * parts[0]) << off;
@@ -319,6 +328,27 @@ TEST(SparseSolve, DependentRowsOfAChainCostWhatItsLengthDoes) {
     const Alone sparse(p);
     EXPECT_LT(difference(sparse.x, dense.x), 1e-11);
     EXPECT_LT(difference(sparse.lambda, dense.lambda), 1e-11);
+}
+
+// A row that is close to another one is not left out where there is a pivoted solve that can tell them apart.
+TEST(SparseSolve, RowsThatMayNotDependOnOthersGoToThePivotedSolve) {
+    std::mt19937 random(9);
+    std::uniform_real_distribution<double> number(-1, 1);
+    for (const double distance : {3e-6, 1e-6, 1e-8}) {
+        System s = points(Shape::chain, 90, false, random);
+        for (std::size_t k = 0; k < 6; ++k) {
+            s.A[40 * 6 + k].column = s.A[39 * 6 + k].column;
+            s.A[40 * 6 + k].value = s.A[39 * 6 + k].value + distance * number(random);
+        }
+        const Solvable p(s);
+        ASSERT_TRUE(p.program.solves[0].sparse);
+        ASSERT_GT(p.program.solves[0].sparse->pivoted_entries(), SparseElimination::k_pivoted_decides);
+        const auto found = solved<double>(p);
+        const auto dense = solved<Digits50>(p);
+        EXPECT_EQ(found.report.status, EvalStatus::ok) << distance;
+        EXPECT_EQ(found.report.rank, s.m) << distance;
+        EXPECT_LT(difference(found.x, dense.x), 1e-13 / distance) << distance;
+    }
 }
 
 // rows that list their columns in another order, too many rows on everything, and a column without inertia
@@ -366,7 +396,7 @@ TEST(SparseSolve, OrientationOfRowsIsThatOfTheDenseDeterminant) {
         std::vector<double> slots(p.program.slots, 0.0);
         std::copy(p.numbers.begin(), p.numbers.end(), slots.begin());
         SolveReport report;
-        (void)solver.solve(slots.data(), report, true);
+        (void)solver.solve(slots.data(), report, SparseSolver::Pivoted::absent);
         const std::span<const double> now = solver.rows(slots.data());
         const std::vector<double> a(now.begin(), now.end());
         std::vector<double> b(a);

@@ -135,11 +135,11 @@ static int eliminate(dense_memory *c) {
     return 1;
 }
 
-/* a x = b by elimination with complete pivoting, in square and right; 0 when a pivot vanishes */
-static int solve_square(dense_memory *c, int n) {
-    double *const a = c->square, *const b = c->right;
+/* a x = b by elimination with complete pivoting, in square and right, and for so many columns in W; 0 when a pivot vanishes */
+static int solve_square(dense_memory *c, int n, int columns) {
+    double *const a = c->square, *const b = c->right, *const B = c->W;
     double first = 0;
-    int i, j, k;
+    int i, j, k, l;
     for (j = 0; j < n; ++j) c->order[j] = j;
     for (k = 0; k < n; ++k) {
         int row = k, column = k;
@@ -155,20 +155,30 @@ static int solve_square(dense_memory *c, int n) {
         if (!(largest > 2.220446049250313e-16 * first)) return 0;
         for (j = 0; j < n; ++j) swap_numbers(a + k * n + j, a + row * n + j);
         swap_numbers(b + k, b + row);
+        for (l = 0; l < columns; ++l) swap_numbers(B + k * columns + l, B + row * columns + l);
         for (i = 0; i < n; ++i) swap_numbers(a + i * n + k, a + i * n + column);
         swap_indices(c->order + k, c->order + column);
         for (i = k + 1; i < n; ++i) {
             const double factor = a[i * n + k] / a[k * n + k];
             for (j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
             b[i] -= factor * b[k];
+            for (l = 0; l < columns; ++l) B[i * columns + l] -= factor * B[k * columns + l];
         }
     }
     for (k = n; k-- > 0;) {
-        for (j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
+        for (j = k + 1; j < n; ++j) {
+            b[k] -= a[k * n + j] * b[j];
+            for (l = 0; l < columns; ++l) B[k * columns + l] -= a[k * n + j] * B[j * columns + l];
+        }
         b[k] /= a[k * n + k];
+        for (l = 0; l < columns; ++l) B[k * columns + l] /= a[k * n + k];
     }
     for (k = 0; k < n; ++k) c->left[c->order[k]] = b[k];
     copy(b, c->left, n);
+    for (l = 0; l < columns; ++l) {
+        for (k = 0; k < n; ++k) c->left[c->order[k]] = B[k * columns + l];
+        for (k = 0; k < n; ++k) B[k * columns + l] = c->left[k];
+    }
     return 1;
 }
 
@@ -201,7 +211,7 @@ static int solve_minimal(dense_memory *c) {
             c->square[k * p + l] = entry;
         }
     }
-    if (!solve_square(c, p)) return 0;
+    if (!solve_square(c, p, 0)) return 0;
     for (i = 0; i < n; ++i) {
         c->x[i] = c->s[i];
         for (k = 0; k < p; ++k) c->x[i] += c->S[i * p + k] * c->right[k];
@@ -227,7 +237,7 @@ static int solve_nonminimal(dense_memory *c) {
             c->square[(rank + k) * n + j] = entry;
         }
     }
-    if (!solve_square(c, n)) return 0;
+    if (!solve_square(c, n, 0)) return 0;
     copy(c->x, c->right, n);
     return 1;
 }
@@ -387,26 +397,44 @@ static int solve_ukp(dense_memory *c) {
         for (j = 0; j < n; ++j)
             for (k = 0; k < n; ++k) c->square[j * n + k] += c->left[j] * c->left[k];
     }
-    if (!solve_square(c, n)) return 0;
+    if (!solve_square(c, n, 0)) return 0;
     for (j = 0; j < n; ++j) c->x[j] += c->right[j];
     backward_dense(c, c->x);
     return 1;
 }
 
-/* A1' lambda = M x - f on the dependent unknowns, over the independent rows; the other multipliers are zero */
+/* A1' lambda = M x - f on the dependent unknowns, over the independent rows. With dependent rows A_j = sum W_kj A_k the lambda of
+   least norm has (1 + W'W) z = W' lambda, lambda_k - sum W_kj z_j and lambda_j = z_j. */
 static int recover_multipliers(dense_memory *c) {
-    const int n = c->shape->n, rank = c->rank;
+    const int n = c->shape->n, rank = c->rank, more = c->shape->m - rank;
+    const int *const rows = c->rows;
+    double *const W = c->W;
     int i, j, k;
-    fill(c->lambda, 0, c->shape->m);
     for (i = 0; i < rank; ++i) {
         const int at = c->dependent[i];
         double sum = -c->f[at];
         for (j = 0; j < n; ++j) sum += c->M[at * n + j] * c->x[j];
         c->right[i] = sum;
-        for (k = 0; k < rank; ++k) c->square[i * rank + k] = c->A[c->rows[k] * n + at];
+        for (k = 0; k < rank; ++k) c->square[i * rank + k] = c->A[rows[k] * n + at];
+        for (k = 0; k < more; ++k) W[i * more + k] = c->A[rows[rank + k] * n + at];
     }
-    if (!solve_square(c, rank)) return 0;
-    for (i = 0; i < rank; ++i) c->lambda[c->rows[i]] = c->right[i];
+    if (!solve_square(c, rank, more)) return 0;
+    for (i = 0; i < rank; ++i) c->lambda[rows[i]] = c->right[i];
+    if (more == 0) return 1;
+    for (i = 0; i < more; ++i) {
+        for (j = 0; j < more; ++j) {
+            double sum = i == j ? 1 : 0;
+            for (k = 0; k < rank; ++k) sum += W[k * more + i] * W[k * more + j];
+            c->square[i * more + j] = sum;
+        }
+        c->right[i] = 0;
+        for (k = 0; k < rank; ++k) c->right[i] += W[k * more + i] * c->lambda[rows[k]];
+    }
+    if (!solve_square(c, more, 0)) return 0;
+    for (j = 0; j < more; ++j) {
+        c->lambda[rows[rank + j]] = c->right[j];
+        for (k = 0; k < rank; ++k) c->lambda[rows[k]] -= W[k * more + j] * c->right[j];
+    }
     return 1;
 }
 

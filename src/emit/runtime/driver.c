@@ -170,7 +170,8 @@ static double find_event(Run *r, double h, const double *before, double *end, in
 }
 
 static int integrate(Run *r) {
-    static double before[MODEL_EVENTS + 1], end[N];
+    static double before[MODEL_EVENTS + 1], after[MODEL_EVENTS + 1], end[N];
+    static int happened[MODEL_EVENTS + 1];
     long row = 0;
     const double from = r->t;
     int status = MODEL_start(r->t, r->x, r->p, r->w), i, event;
@@ -196,8 +197,16 @@ static int integrate(Run *r) {
         r->t = at_stop ? stop : r->t + h;
         for (i = 0; i < N; ++i) r->x[i] = end[i];
         if (event >= 0) {
-            fprintf(stderr, "t = %.9g: event %s\n", r->t, MODEL_event_table[event].name);
-            if (MODEL_happen(event, r->t, r->x, r->p, r->w)) {
+            int stops = 0;
+            MODEL_events(r->t, r->x, r->p, after, r->w);
+            /* those that happen at the same instant happen, too */
+            for (i = 0; i < MODEL_EVENTS; ++i) {
+                happened[i] = i == event || passes(i, before, after);
+                if (!happened[i]) continue;
+                fprintf(stderr, "t = %.9g: event %s\n", r->t, MODEL_event_table[i].name);
+                if (MODEL_happen(i, r->t, r->x, r->p, r->w)) stops = 1;
+            }
+            if (stops) {
                 print_row(r);
                 return MODEL_ok;
             }
@@ -206,7 +215,8 @@ static int integrate(Run *r) {
         }
         if (MODEL_EVENTS > 0) MODEL_events(r->t, r->x, r->p, before, r->w);
         /* an event leaves its own function at zero: it may not happen again at once */
-        if (event >= 0) before[event] = 0;
+        for (i = 0; event >= 0 && i < MODEL_EVENTS; ++i)
+            if (happened[i]) before[i] = 0;
         if (at_stop) {
             if (stop == row_time) ++row;
             print_row(r);

@@ -37,13 +37,18 @@ bool step(Model& model, double t, double h, Model::State& x) {
 
 using Events = std::array<double, NAMESPACE::EVENTS>;
 
-// the event whose number passes through zero in a direction that counts; -1 without any
+// does its number pass through zero, in a direction that counts?
+bool passes(int event, const Events& before, const Events& after) {
+    const double which = NAMESPACE::event_table[event].value;
+    const double from = before[std::size_t(event)], to = after[std::size_t(event)];
+    return (which <= 0 && from > 0 && to <= 0) || (which >= 0 && from < 0 && to >= 0);
+}
+
+// an event that does; -1 without any
 int passing(const Events& before, const Events& after) {
     int found = -1;
-    for (int i = 0; i < NAMESPACE::EVENTS; ++i) {
-        const double which = NAMESPACE::event_table[i].value, from = before[std::size_t(i)], to = after[std::size_t(i)];
-        if ((which <= 0 && from > 0 && to <= 0) || (which >= 0 && from < 0 && to >= 0)) found = i;
-    }
+    for (int i = 0; i < NAMESPACE::EVENTS; ++i)
+        if (passes(i, before, after)) found = i;
     return found;
 }
 
@@ -94,7 +99,8 @@ int main(int count, char** words) {
     std::printf("t");
     for (int i = 0; i < NAMESPACE::STATES; ++i) std::printf(",%s", NAMESPACE::state_table[i].name);
     std::printf(",energy\n");
-    Events before{};
+    Events before{}, after{};
+    std::array<bool, NAMESPACE::EVENTS> happened{};
     model->events(from, x, before);
     for (long k = 0; k < steps; ++k) {
         const double end = from + (k + 1) * (until - from) / steps;
@@ -107,8 +113,16 @@ int main(int count, char** words) {
             whole = taken.event < 0;
             t = whole ? end : t + taken.h;
             if (!whole) {
-                std::fprintf(stderr, "t = %.9g: event %s\n", t, NAMESPACE::event_table[taken.event].name);
-                if (model->happen(taken.event, t, x)) {
+                // those that happen at the same instant happen, too
+                bool stops = false;
+                model->events(t, x, after);
+                for (int i = 0; i < NAMESPACE::EVENTS; ++i) {
+                    happened[std::size_t(i)] = i == taken.event || passes(i, before, after);
+                    if (!happened[std::size_t(i)]) continue;
+                    std::fprintf(stderr, "t = %.9g: event %s\n", t, NAMESPACE::event_table[i].name);
+                    stops = model->happen(i, t, x) || stops;
+                }
+                if (stops) {
                     print_row(*model, t, x);
                     return 0;
                 }
@@ -120,7 +134,8 @@ int main(int count, char** words) {
             }
             model->events(t, x, before);
             // an event leaves its own function at zero: it may not happen again at once
-            if (!whole) before[std::size_t(taken.event)] = 0;
+            for (std::size_t i = 0; !whole && i < before.size(); ++i)
+                if (happened[i]) before[i] = 0;
             whole = whole || !(t < end);
         }
     }

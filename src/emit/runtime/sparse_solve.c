@@ -198,7 +198,7 @@ static int solve_by_plan(sparse_memory *c, int most_rank, double *unknowns, MODE
     }
     if (s->asks && c->least_share < refined_share) return 0;
     if (c->dropped != 0 || s->m > most_rank) {
-        sparse_refuse(report, -1, c->failed);
+        sparse_refuse(report, -1, c->dropped != 0 ? c->failed : c->weakest);
         return alone;
     }
     sparse_substitute(c, c->y);
