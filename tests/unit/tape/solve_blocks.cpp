@@ -26,10 +26,11 @@ struct SolveProgram {
     std::vector<std::pair<int, int>> mass, rows;  // the structural entries
 };
 
-SolveProgram build(const System& s, bool skip_zeros = true) {
+SolveProgram build(const System& s, bool skip_zeros = true, SolveKind kind = SolveKind::multipliers) {
     SolveProgram p;
     ProgramSpec spec;
     ConstrainedSolve solve;
+    solve.kind = kind;
     Graph& g = p.graph;
     const auto n = static_cast<std::size_t>(s.f.size()), m = static_cast<std::size_t>(s.b.size());
     const auto symbol = [&](const std::string& name) {
@@ -75,8 +76,8 @@ struct Solution {
 };
 
 template <class T>
-Solution<T> solve(const System& s, bool skip_zeros = true) {
-    const SolveProgram p = build(s, skip_zeros);
+Solution<T> solve(const System& s, bool skip_zeros = true, SolveKind kind = SolveKind::multipliers) {
+    const SolveProgram p = build(s, skip_zeros, kind);
     Workspace<T> w(p.program);
     std::size_t i = 0;
     for (const auto& [r, c] : p.mass) w.inputs()[i++] = T(s.M(r, c));
@@ -260,6 +261,8 @@ TEST(SolveBlocks, RedundantRowsGiveTheMultipliersOfLeastNorm) {
         // the rows are combined in double precision; with many digits they are not dependent, so that case is left out
         check(solve<double>(s), 1e-9);
         check(solve<std::complex<double>>(s), 1e-9);
+        for (const SolveKind kind : {SolveKind::minimal, SolveKind::nonminimal, SolveKind::udwadia_kalaba, SolveKind::ukp})
+            check(solve<double>(s, true, kind), 1e-8);  // some square the condition of the rows
     }
 }
 
