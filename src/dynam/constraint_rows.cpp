@@ -48,6 +48,26 @@ std::vector<Equation> scalar_equations(Kinematics& kin) {
     return out;
 }
 
+// of a constraint, and of others of its family that lie beside it
+struct ZeroComponents {
+    Span span;
+    std::string axes, name;
+    std::size_t others = 0;
+};
+
+void note(Diagnostics& diagnostics, const ZeroComponents& zero) {
+    const bool several = zero.axes.size() > 1 || zero.others > 0;
+    const std::string family =
+        zero.others == 0
+            ? ""
+            : fmt::format(" and {} of its family", zero.others == 1 ? "of another" : fmt::format("of {} others", zero.others));
+    diagnostics.add(
+        {Code::N0711, zero.span,
+         fmt::format("component{} {} of constraint {}{} {} identically zero and {} left out", zero.axes.size() > 1 ? "s" : "",
+                     zero.axes, zero.name, family, several ? "are" : "is", several ? "were" : "was"),
+         "", "", ""});
+}
+
 }  // namespace
 
 void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnostics) {
@@ -66,6 +86,7 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
     std::vector<NodeId> written;  // by row
     std::size_t component = 0;
     std::string left_out;  // axes of the constraint at hand
+    std::vector<ZeroComponents> zeros;
     for (std::size_t i = 0; i < equations.size(); ++i) {
         const Equation& e = equations[i];
         const Constraint& c = m.constraints[e.constraint];
@@ -74,11 +95,10 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
         const bool last = i + 1 == equations.size() || equations[i + 1].constraint != e.constraint;
         if (last && c.stick_of) left_out.clear();  // made by us: no news
         if (last && !left_out.empty()) {
-            const bool several = left_out.size() > 1;
-            diagnostics.add({Code::N0711, c.span,
-                             fmt::format("component{} {} of constraint {} {} identically zero and {} left out",
-                                         several ? "s" : "", left_out, c.name, several ? "are" : "is", several ? "were" : "was"),
-                             "", "", ""});
+            if (zeros.empty() || zeros.back().axes != left_out || !(zeros.back().span == c.span))
+                zeros.push_back({c.span, left_out, c.name});
+            else
+                ++zeros.back().others;
             left_out.clear();
         }
         if (zero_component) continue;
@@ -107,6 +127,7 @@ void derive_constraint_rows(ConstrainedDynamics& dynamics, Diagnostics& diagnost
         dynamics.rows.push_back(std::move(row));
         written.push_back(e.phi);
     }
+    for (const ZeroComponents& z : zeros) note(diagnostics, z);
 
     // A = d phi / d u and b = -(d phi / dt with u' = 0): linear in u' whatever the nonlinearity in u. A row written on
     // accelerations must be linear in them, and is split.

@@ -321,6 +321,13 @@ Diagnostic only(const std::string& text, Code code) {
 TEST(BadRunMore, ComponentsLeftOutAreOneNote) {
     EXPECT_EQ(only(particle("constraint c: parallel(vel(P), N.x)"), Code::N0711).message,
               "components x and y of constraint c are identically zero and were left out");
+    // of a family once
+    EXPECT_EQ(only("system s\nfor i in 1..5\n  coord x[i] = i, y[i] = 0\n  start x[i]' = 1\n"
+                   "  particle P[i] mass 1 at O + x[i]*N.x + y[i]*N.y\nend\n"
+                   "for i in 1..4\n  constraint c[i]: parallel(vel(P[i]), vel(P[i+1]))\nend\nrun for 1 s\n",
+                   Code::N0711)
+                  .message,
+              "components x and y of constraint c[1] and of 3 others of its family are identically zero and were left out");
 }
 
 TEST(BadRunMore, SingularAnglesAreNamed) {
