@@ -117,7 +117,7 @@ GROWTH = [
     ("evaluation", "pendulum on a cart, links", ["evaluate", "cart:{n}"], (2, 4, 8, 16, 32, 64, 128)),
     ("evaluation", "chain in space with a skate at its end, bodies", ["evaluate", "skating_bodies:{n}"], (2, 4, 8, 16, 32, 64, 128)),
     ("evaluation", "perpendicular points", ["evaluate", "perpendicular:{n}"], (10, 100, 1000, 10_000, 100_000)),
-    ("evaluation", "parallel points, a third of the rows redundant", ["evaluate", "parallel:{n}"], (10, 100, 1000, 10_000)),
+    ("evaluation", "parallel points, a third of the rows redundant", ["evaluate", "parallel:{n}"], (10, 100, 1000, 10_000, 100_000)),
     ("step", "pendulum on a cart, links", ["step", "cart:{n}", "multipliers", "1e-8", "0.1"], (2, 4, 8, 16, 32, 64)),
     ("step", "planar chain, bodies", ["step", "planar_bodies:{n}", "multipliers", "1e-8", "0.1"], (2, 4, 8, 16, 32, 64)),
     ("step", "perpendicular points", ["step", "perpendicular:{n}", "multipliers", "1e-8", "0.1"], (10, 100, 1000, 10_000)),
