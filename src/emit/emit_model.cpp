@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "emit/exported_model.hpp"
 #include "emit/identifiers.hpp"
 #include "emit/interface_text.hpp"
@@ -25,8 +26,10 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 std::string without_jacobian(std::string text) {
     const auto cut = [&](std::string_view begin, std::string_view end) {
         const std::size_t at = text.find(begin);
-        if (at == std::string::npos) return;
-        text.erase(at, text.find(end, at) + end.size() - at);
+        if (at == std::string::npos) return;  // in the other one of the two texts
+        const std::size_t last = text.find(end, at);
+        APPELL_ASSERT(last != std::string::npos, "a declaration of the jacobian has no end");
+        text.erase(at, last + end.size() - at);
     };
     cut("/* y = d (q', u') / d x", "\n\n");
     cut("    using Jacobian", "\n");
@@ -171,9 +174,9 @@ private:
         out +=
             "The functions give the numbers that Appell itself computes with, to the last bit, where the same mathematical "
             "library is\n"
-            "used and products and sums are not fused (-ffp-contract=off); within round-off only for the jacobian, and for rows "
-            "of\n"
-            "a large system that depend on others.\n";
+            "used and products and sums are not fused (-ffp-contract=off); within round-off only for the jacobian, and where "
+            "rows of a\n"
+            "large system depend on others.\n";
         for (const std::string& note : m_.notes) out += "\n" + note + "\n";
         return out;
     }

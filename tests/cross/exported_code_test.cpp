@@ -380,9 +380,8 @@ TEST(ExportedCodeOf, ADriverMovesAsARunDoes) {
     }
 }
 
-TEST(ExportedCodeOf, ADriverStopsAtEventsAndSetsValues) {
-    // thrown up, caught at the top and sent down at 1 m/s; stopped on the ground
-    const std::string ball = R"(system ball
+// thrown up, caught at the top and sent down at 1 m/s; stopped on the ground
+const std::string k_ball = R"(system ball
 coord y = 0 m
 particle P mass 1 at O + y*N.y
 gravity -(10 m/s^2)*N.y
@@ -391,8 +390,10 @@ event top: y' falling => set y' = -(1 m/s)
 event ground: y falling => stop
 run for 10 s, every 5 s
 )";
+
+TEST(ExportedCodeOf, ADriverStopsAtEventsAndSetsValues) {
     for (const char* method : {"", " --rk4 0.01"}) {
-        const ExportedCode code(model_of(ball), ExportLanguage::c);
+        const ExportedCode code(model_of(k_ball), ExportLanguage::c);
         ASSERT_TRUE(code.shell("make -s CFLAGS=-std=c99"));
         ASSERT_TRUE(code.shell(std::string("./driver >motion.csv") + method));
         const auto rows = table(code.read("motion.csv"));
@@ -405,16 +406,7 @@ run for 10 s, every 5 s
 }
 
 TEST(ExportedCodeOf, ADriverInCppStopsAtEventsAsWell) {
-    const std::string ball = R"(system ball
-coord y = 0 m
-particle P mass 1 at O + y*N.y
-gravity -(10 m/s^2)*N.y
-start y' = 10 m/s
-event top: y' falling => set y' = -(1 m/s)
-event ground: y falling => stop
-run for 10 s, every 5 s
-)";
-    const ExportedCode code(model_of(ball), ExportLanguage::cpp);
+    const ExportedCode code(model_of(k_ball), ExportLanguage::cpp);
     ASSERT_TRUE(code.shell("make -s CXXFLAGS='-std=c++17 -O1 -Wall -Wextra -Werror -ffp-contract=off'"));
     ASSERT_TRUE(code.shell("./driver 10 700 >motion.csv"));
     const auto rows = table(code.read("motion.csv"));
