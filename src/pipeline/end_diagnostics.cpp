@@ -210,7 +210,7 @@ Diagnostic not_finite(const ConstrainedDynamics& d, const Motion& motion, Code c
 }  // namespace
 
 void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s,
-                         const std::string& why_no_mode) {
+                         const Diagnostic& switching) {
     const Model& m = *d.model;
     const auto place = [&](std::span<const double> x) { return state_text(m, x); };
     const std::string when = fmt::format("t = {}", short_number(s.t_end));
@@ -220,21 +220,14 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         case EndReason::finished:
         case EndReason::event: break;
         case EndReason::no_mode:
-            diagnostics.add({Code::E0842,
-                             {},
-                             why_no_mode,
-                             place(s.x_end),
-                             "a motion that is consistent with contacts, friction and events",
-                             rows_kept});
+        case EndReason::penetrated:
+        case EndReason::chatter: {
+            Diagnostic why = switching;
+            if (why.found.empty()) why.found = place(s.x_end);
+            if (why.hint.empty()) why.hint = rows_kept;
+            diagnostics.add(std::move(why));
             break;
-        case EndReason::chatter:
-            diagnostics.add({Code::E0843,
-                             {},
-                             fmt::format("events follow each other without end at {}", when),
-                             place(s.x_end),
-                             "time between events",
-                             "look at what makes them come back at once; the rows up to there are kept"});
-            break;
+        }
         case EndReason::start_has_no_solution: diagnostics.add(no_start(d, motion, s)); break;
         case EndReason::start_not_finite:
             if (const auto law = law_without_value(d, motion, s.t_end, s.x_start)) {

@@ -8,8 +8,9 @@
 
 namespace appell {
 
+// switching: why a run ended that something switched in, from what switches it
 void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const Motion& motion,
-                         const SimulateSummary& summary, const std::string& why_no_mode = {});
+                         const SimulateSummary& summary, const Diagnostic& switching = {});
 
 // true when the options are not usable
 [[nodiscard]] bool check_run_options(Diagnostics& diagnostics, const Model& model, const RunOptions& wanted, const Run& run);

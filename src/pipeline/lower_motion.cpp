@@ -301,6 +301,14 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     out.length_symbol = length_symbol;
     std::optional<ConstrainedDynamics> with_damping;
     if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
+    motion.length = motion.parameters[out.first_direction - 1];
+    out.first_side = motion.first_side = motion.parameters.size();
+    if (options.conditions != nullptr) {
+        options.conditions->find(motion_expressions(d));
+        lowering.freeze(*options.conditions);
+        out.sides = motion.sides = options.conditions->size();
+        motion.parameters.resize(out.first_side + out.sides, 0.0);
+    }
     const bool euclidean = options.drift == DriftControl::yoon;
     // A tree by articulated inertias, where the elimination of M is too long to be written out. With constraint rows the solve is
     // one of numbers, and M is as long as its longest chain: other systems may have many speeds and few in one place. The rows

@@ -9,6 +9,7 @@
 #include "base/limits.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/formulations.hpp"
+#include "expr/conditions.hpp"
 #include "pipeline/start_numbers.hpp"
 #include "report/run_record.hpp"
 #include "sim/motion.hpp"
@@ -33,6 +34,8 @@ struct LowerMotionOptions {
     const ConstrainedDynamics* whole = nullptr;
     std::vector<double> state{};
     double rest_speed = 0;  // rest_speed() of the run; 0: of the model
+    // conditions of the motion are added to these and frozen; none: they are evaluated as they are written
+    FrozenConditions* conditions = nullptr;
 };
 
 // A system may come to rest, or have no freedom at all: speeds below this are zero, and residuals are not measured against less.
@@ -51,6 +54,7 @@ struct LoweredMotion {
     std::vector<SymbolId> inputs;             // of the programs
     std::vector<ConstrainedSolve> equations;  // that give u' and the multipliers
     std::size_t first_direction = 0;          // among the motion's parameters: directions of slip, three by friction
+    std::size_t first_side = 0, sides = 0;    // likewise: sides of conditions
     std::size_t nodes = 0;                    // of the expression graph
     std::size_t instructions = 0;             // of the accelerations' program
 };

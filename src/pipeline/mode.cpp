@@ -7,6 +7,7 @@
 #include "dynam/constraint_forces.hpp"
 #include "dynam/modes.hpp"
 #include "dynam/quantities.hpp"
+#include "expr/dependence.hpp"
 #include "jit/native_code.hpp"
 
 namespace appell {
@@ -40,6 +41,12 @@ void Mode::set_directions(std::span<const std::array<double, 3>> directions) {
         }
 }
 
+Guard::Passage passage_of(const Event& event) {
+    return event.passage < 0   ? Guard::Passage::falling
+           : event.passage > 0 ? Guard::Passage::rising
+                               : Guard::Passage::either;
+}
+
 namespace {
 
 class ModeMaker {
@@ -59,11 +66,10 @@ public:
         look_at_frictions();
         guard_all();
         if (diagnostics_.has_errors()) return false;
+        lower_guards(native);
         Motion& motion = mode_.lowered.motion;
-        if (!guards_.empty()) motion.guard = program({{"guard", guards_}});
-        if (native) add_native_code(motion.guard);
-        if (!sets_.empty()) {
-            mode_.events = program({{"set", sets_}});
+        if (!event_values_.empty()) {
+            mode_.events = program({{"value", event_values_}, {"set", sets_}});
             mode_.evaluated.emplace(motion, mode_.events);
         }
         if (s_.contacts.empty() && m_.frictions.empty()) return true;
@@ -160,20 +166,25 @@ private:
         }
     }
 
-    void guard(GuardMeaning meaning, NodeId value, Guard how) {
-        mode_.guards.push_back(meaning);
-        guards_.push_back(value);
-        mode_.lowered.motion.guards.push_back(how);
-    }
+    struct MeantGuard {
+        GuardMeaning meaning;
+        NodeId value;
+        Guard how;
+    };
+
+    void guard(GuardMeaning meaning, NodeId value, Guard how) { guards_.push_back({meaning, value, how}); }
 
     void guard_all() {
         using What = GuardMeaning::What;
-        using Passage = Guard::Passage;
+        // by what it stands for each of these is positive, and the motion depends on it
+        const auto contact_or_friction = [](double noise, bool gap) {
+            return Guard{.passage = Guard::Passage::falling, .armed = true, .noise = noise, .essential = true, .gap = gap};
+        };
         for (std::size_t i = 0; i < s_.contacts.size(); ++i) {
             if (off_[s_.contacts[i]])
-                guard({What::closes, i}, gap_[i], {Passage::falling, true, s_.gap_noise});
+                guard({What::closes, i}, gap_[i], contact_or_friction(s_.gap_noise, true));
             else
-                guard({What::opens, i}, push_[i], {Passage::falling, true, 0});
+                guard({What::opens, i}, push_[i], contact_or_friction(0, false));
         }
         for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
             const Friction& f = m_.frictions[i];
@@ -182,17 +193,41 @@ private:
                 NodeId forward = g_.constant(0);
                 for (std::size_t axis = 0; axis < 3; ++axis)
                     forward = g_.add(forward, g_.mul(slip_[3 * i + axis], g_.symbol_node(s_.direction_symbols[i][axis])));
-                guard({What::stops, i}, forward, {Passage::falling, true, s_.rest_speed});
+                guard({What::stops, i}, forward, contact_or_friction(s_.rest_speed, false));
             } else {
-                guard({What::slips, i}, g_.sub(static_bound_[i], length(friction_, i)), {Passage::falling, true, 0});
+                guard({What::slips, i}, g_.sub(static_bound_[i], length(friction_, i)), contact_or_friction(0, false));
             }
         }
         for (std::size_t i = 0; i < m_.events.size(); ++i) {
             const Event& event = m_.events[i];
-            const Passage passage = event.passage < 0 ? Passage::falling : event.passage > 0 ? Passage::rising : Passage::either;
-            guard({What::event, i}, quantities_.scalar(event.value, event.span), {passage, false, 0});
+            event_values_.push_back(quantities_.scalar(event.value, event.span));
+            guard({What::event, i}, event_values_.back(), {.passage = passage_of(event)});
             for (const Event::Set& set : event.sets) sets_.push_back(quantities_.scalar(set.value, event.span));
         }
+    }
+
+    // of t, q, u and parameters alone
+    [[nodiscard]] bool is_plain(NodeId value) const {
+        const std::vector<SymbolId>& inputs = mode_.lowered.inputs;
+        return std::ranges::all_of(symbols_in(g_, std::span(&value, 1)),
+                                   [&](SymbolId s) { return std::ranges::find(inputs, s) != inputs.end(); });
+    }
+
+    void lower_guards(bool native) {
+        Motion& motion = mode_.lowered.motion;
+        const auto by_solves =
+            std::stable_partition(guards_.begin(), guards_.end(), [&](const MeantGuard& g) { return is_plain(g.value); });
+        std::vector<NodeId> plain, others;
+        for (auto g = guards_.begin(); g != guards_.end(); ++g) {
+            mode_.guards.push_back(g->meaning);
+            motion.guards.push_back(g->how);
+            (g < by_solves ? plain : others).push_back(g->value);
+        }
+        if (!plain.empty()) motion.guard = lower_program(g_, {mode_.lowered.inputs, {}, {{"guard", std::move(plain)}}});
+        if (!others.empty()) motion.guard_by_solves = program({{"guard", std::move(others)}});
+        if (!native) return;
+        for (Program* p : {&motion.guard, &motion.guard_by_solves})
+            if (!p->outputs.empty()) add_native_code(*p);
     }
 
     // the direction a friction slides in is remembered from step to step
@@ -263,7 +298,8 @@ private:
     Quantities quantities_;
     std::vector<NodeId> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_;
     std::vector<NodeId> slip_, slip_acceleration_, slip_terms_, friction_, bound_, static_bound_;
-    std::vector<NodeId> guards_, sets_;
+    std::vector<MeantGuard> guards_;
+    std::vector<NodeId> event_values_, sets_;
 };
 
 }  // namespace

@@ -34,6 +34,8 @@ struct GuardMeaning {
     std::size_t index;  // contact, friction or event
 };
 
+[[nodiscard]] Guard::Passage passage_of(const Event& event);
+
 struct Mode {
     ConstrainedDynamics dynamics;
     LoweredMotion lowered;
@@ -43,7 +45,7 @@ struct Mode {
     //     friction "slip", "slip_acceleration", "friction" (the force that makes it stick; three each), "slip_terms", "bound",
     //     "static_bound"
     // impact: "jump" of the speeds; by contact "impulse", "rate" of the gap before, its "change", "restitution"
-    // events: "set", the values that events set, in their order
+    // events: by event "value"; "set", the values that events set, in their order
     Program inspect, impact, events;
     std::optional<MotionProgram> inspected, impacted, evaluated;
     std::size_t rank = 0;  // of its rows, at its last inspection

@@ -17,6 +17,8 @@ namespace {
 
 // A start value this close to a contact, against the size of the model, is meant to be on it.
 constexpr double k_touching = 1e-6;
+// what events at one instant do to each other's expressions is followed so many times
+constexpr std::size_t k_most_rounds = 100;
 // choices of contacts and frictions that are looked through where one change at a time finds none
 constexpr double k_most_choices = 3000;
 
@@ -39,7 +41,8 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       contacts_(system_.contacts),
       direction_(m_.frictions.size(), {1, 0, 0}),
       off_(off_at_start(m_)),
-      at_(system_) {
+      at_(system_),
+      event_sides_(m_.events.size(), 0) {
     options_.rest_speed = system_.rest_speed;
     options_.whole = &whole_;
 }
@@ -53,6 +56,11 @@ Mode* ModeSwitching::mode(std::span<const double> x) {
     if (!place) place = make_mode(system_, off_, x, options_, diagnostics_);
     if (place) place->set_directions(direction_);
     return place.get();
+}
+
+bool ModeSwitching::fail(std::string why) {
+    failure_ = {Code::E0842, {}, std::move(why), "", "a motion that is consistent with contacts, friction and events", ""};
+    return false;
 }
 
 bool ModeSwitching::inspect(double t, std::span<const double> x) {
@@ -262,19 +270,23 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     return true;
 }
 
-bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::span<double> x) {
-    if (!event.sets.empty()) {
-        MotionProgram& program = *now_->evaluated;
-        (void)program.run(t, x);
-        std::size_t first = 0;
-        for (std::size_t i = 0; i < index; ++i) first += m_.events[i].sets.size();
-        const std::span<const double> values = program.output("set");
-        for (std::size_t k = 0; k < event.sets.size(); ++k) {
-            const double value = values[first + k];
-            if (!std::isfinite(value)) return fail(fmt::format("event {} sets a value that is not finite", event.name));
-            x[set_places_[index][k]] = value;
-        }
+bool ModeSwitching::set_values(const Event& event, std::size_t index, double t, std::span<double> x) {
+    if (event.sets.empty()) return true;
+    MotionProgram& program = *now_->evaluated;
+    (void)program.run(t, x);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < index; ++i) first += m_.events[i].sets.size();
+    const std::span<const double> values = program.output("set");
+    for (std::size_t k = 0; k < event.sets.size(); ++k) {
+        const double value = values[first + k];
+        if (!std::isfinite(value)) return fail(fmt::format("event {} sets a value that is not finite", event.name));
+        x[set_places_[index][k]] = value;
     }
+    return true;
+}
+
+bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::span<double> x) {
+    if (!set_values(event, index, t, x)) return false;
     for (const std::size_t c : event.drops) {
         off_[c] = true;
         for (const Friction& f : m_.frictions)
@@ -312,59 +324,144 @@ double ModeSwitching::energy(double t, std::span<const double> x) {
     return energy_->output("energy").front();
 }
 
-Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::span<const std::size_t> guards) {
+// Events at one instant act in the order of the file. Where the reverse order sets something else, the model says too little.
+void ModeSwitching::judge_order(double t, std::span<const double> x, std::span<const std::size_t> events) {
+    if (events.size() < 2) return;
+    std::vector<double> forward(x.begin(), x.end()), backward = forward;
+    bool good = true;
+    for (std::size_t k = 0; k < events.size(); ++k) {
+        const std::size_t last = events[events.size() - 1 - k];
+        good = good && set_values(m_.events[events[k]], events[k], t, forward) && set_values(m_.events[last], last, t, backward);
+    }
+    std::size_t i = 0;
+    while (i < states() && std::abs(forward[i] - backward[i]) <= atol_ + 1e-9 * std::abs(forward[i])) ++i;
+    if (!good || i == states() || !order_said_.emplace(events.front(), events.back()).second) return;
+    const Event &first = m_.events[events.front()], &last = m_.events[events.back()];
+    const std::string name = i < m_.coordinates.size() ? m_.coordinates[i].name : m_.speeds[i - m_.coordinates.size()].name;
+    diagnostics_.add({Code::W0845, last.span,
+                      fmt::format("events {} and {} happen at once, at t = {}, and {} depends on which acts first", first.name,
+                                  last.name, short_number(t), name),
+                      fmt::format("{} = {} in the order of the file, {} in the reverse order", name, short_number(forward[i]),
+                                  short_number(backward[i])),
+                      "one value, or events that do not happen at once",
+                      "the order of the file is taken; make one event of the two, or let one test the other's condition"});
+}
+
+Diagnostic ModeSwitching::penetration(std::size_t contact, double t, double gap) const {
+    const Constraint& c = m_.constraints[contacts_[contact]];
+    return {Code::E0834,
+            c.span,
+            fmt::format("contact {} is penetrated at t = {}", c.name, short_number(t)),
+            fmt::format("a gap of {}", short_number(gap)),
+            "a gap that is zero or positive",
+            "something moves it there at once, an event or a jump in the gap itself; let it end on the allowed side"};
+}
+
+Diagnostic ModeSwitching::failure(const SimulateSummary& s) const {
+    switch (s.reason) {
+        case EndReason::penetrated: return penetration(now_->guards[*s.penetrated].index, s.penetrated_at, s.penetrated_gap);
+        case EndReason::chatter:
+            return {Code::E0843,
+                    {},
+                    fmt::format("events follow each other without end at t = {}", short_number(s.t_end)),
+                    events_.empty() ? "" : fmt::format("again and again: {}", events_.back().what),
+                    "time between events",
+                    "look at what makes them come back at once; the rows up to there are kept"};
+        default: return failure_;
+    }
+}
+
+// An event may set anything, but no contact is open below its surface: closing it there would move what touches it.
+bool ModeSwitching::keeps_contacts_open(double t) {
+    const double size = now_->lowered.motion.length;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        if (!off_[contacts_[i]] || !(at_.gap[i] < -k_touching * size)) continue;
+        failure_ = penetration(i, t, at_.gap[i]);
+        return false;
+    }
+    return true;
+}
+
+void ModeSwitching::look_at_events(double t, std::span<const double> x, std::vector<GuardMeaning>* moved) {
+    if (!now_->evaluated) return;
+    (void)now_->evaluated->run(t, x);
+    const std::span<const double> values = now_->evaluated->output("value");
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!(std::abs(values[i]) > atol_)) continue;
+        const int before = event_sides_[i], side = values[i] > 0 ? 1 : -1;
+        event_sides_[i] = side;
+        if (moved == nullptr || before * side >= 0) continue;
+        const Guard::Passage passage = passage_of(m_.events[i]);
+        if (passage == Guard::Passage::either || passage == (side > 0 ? Guard::Passage::rising : Guard::Passage::falling))
+            moved->push_back({GuardMeaning::What::event, i});
+    }
+}
+
+void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> happened, std::vector<std::size_t>& closing) {
     using What = GuardMeaning::What;
-    std::vector<GuardMeaning> happened;
-    for (const std::size_t g : guards) happened.push_back(now_->guards[g]);
-    const std::vector<bool> before = off_;
-    const std::vector<double> x_before(x.begin(), x.end());
-    if (!inspect(t, x)) return Verdict::failed;
-    bool changed = false, stop = false;
-    std::vector<std::size_t> closing, events;
-    std::vector<std::string> what;
-    for (const GuardMeaning& meaning : happened) {
-        switch (meaning.what) {
-            case What::closes: closing.push_back(meaning.index); break;
-            case What::opens:
-                open(meaning.index);
-                changed = true;
-                break;
-            case What::stops: {
-                const std::size_t i = meaning.index;
-                changed = true;
+    for (const auto& [what, i] : happened) {
+        switch (what) {
+            case What::event: continue;
+            case What::closes: closing.push_back(i); break;
+            case What::opens: open(i); break;
+            case What::stops:
                 // a slip that turns by a right angle within a step passes, too, without coming to rest
                 if (length(at_.slip[i]) > 1e3 * system_.rest_speed)
                     direction_[i] = along(at_.slip[i], 1);
                 else
                     off_[m_.frictions[i].stick] = false;
                 break;
-            }
-            case What::slips:
-                slide(meaning.index, along(at_.friction[meaning.index], -1));
-                changed = true;
-                break;
-            case What::event: events.push_back(meaning.index); break;
+            case What::slips: slide(i, along(at_.friction[i], -1)); break;
         }
+        now.changed = true;
     }
+}
+
+// One round: contacts and frictions, impacts, events in the order of the file, and the mode that follows from all of it.
+bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened) {
+    if (!inspect(now.t, x)) return false;
+    std::vector<std::size_t> closing, events;
+    bool changed = std::exchange(now.changed, false);
+    switch_contacts(now, happened, closing);
     if (!closing.empty()) {
-        changed = true;
-        if (!impact(t, x, closing)) return Verdict::failed;
-        for (const std::size_t i : closing) what.push_back(fmt::format("impact on {}", m_.constraints[contacts_[i]].name));
+        if (!keeps_contacts_open(now.t) || !impact(now.t, x, closing)) return false;
+        for (const std::size_t i : closing) now.what.push_back(fmt::format("impact on {}", m_.constraints[contacts_[i]].name));
     }
+    for (const GuardMeaning& meaning : happened)
+        if (meaning.what == GuardMeaning::What::event) events.push_back(meaning.index);
+    std::ranges::sort(events);
+    judge_order(now.t, x, events);
     for (const std::size_t i : events) {
         const Event& event = m_.events[i];
-        what.push_back(event.name);
-        stop = stop || event.stop;
-        if (!event.sets.empty() || !event.drops.empty() || !event.enforces.empty()) {
-            changed = true;
-            if (!apply(event, i, t, x)) return Verdict::failed;
-        }
+        now.what.push_back(event.name);
+        now.stop = now.stop || event.stop;
+        if (event.sets.empty() && event.drops.empty() && event.enforces.empty()) continue;
+        now.changed = now.acted[i] = true;
+        const std::vector<int> sides = event_sides_;
+        if (!apply(event, i, now.t, x)) return false;
+        // what an event does to its own expression is no passage
+        look_at_events(now.t, x, nullptr);
+        const int own = event_sides_[i];
+        event_sides_ = sides;
+        event_sides_[i] = own;
     }
-    if (changed && !settle(t, x)) return Verdict::failed;
-    if (changed && x.size() > states()) add_work(motion(), x, x.size() - states() - 1, energy(t, x) - energy(t, x_before));
-    // what it came to
+    if (now.changed && (!settle(now.t, x) || !keeps_contacts_open(now.t))) return false;
+    now.changed = now.changed || changed;
+    return true;
+}
+
+void ModeSwitching::settle_guards(const Instant& now) {
+    settled_.clear();
+    for (std::size_t g = 0; g < now_->guards.size(); ++g) {
+        const auto& [what, i] = now_->guards[g];
+        if (what == GuardMeaning::What::event) settled_.push_back({g, now.acted[i] ? 0 : event_sides_[i]});
+    }
+}
+
+void ModeSwitching::say(const Instant& now, std::span<const GuardMeaning> happened, std::span<const double> x) {
+    std::vector<std::string> what = now.what;
     for (std::size_t c = 0; c < off_.size(); ++c) {
-        if (off_[c] == before[c]) continue;
+        if (off_[c] == now.off_before[c]) continue;
         const Constraint& constraint = m_.constraints[c];
         if (constraint.unilateral)
             what.push_back(fmt::format("{} {}", constraint.name, off_[c] ? "opens" : "closes"));
@@ -374,12 +471,36 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
                                        : is_held_by_others(*constraint.stick_of) ? "is at its bound"
                                                                                  : "slips"));
     }
-    for (const GuardMeaning& meaning : happened)
-        if (meaning.what == What::stops && what.empty() && off_[m_.frictions[meaning.index].stick])
-            what.push_back(fmt::format("{} slips the other way", m_.constraints[m_.frictions[meaning.index].constraint].name));
-    if (!what.empty()) record(t, fmt::format("{}", fmt::join(what, ", ")), x);
-    if (stop) return Verdict::stop;
-    return changed ? Verdict::changed : Verdict::go_on;
+    for (const auto& [kind, i] : happened)
+        if (kind == GuardMeaning::What::stops && what.empty() && off_[m_.frictions[i].stick])
+            what.push_back(fmt::format("{} slips the other way", m_.constraints[m_.frictions[i].constraint].name));
+    if (!what.empty()) record(now.t, fmt::format("{}", fmt::join(what, ", ")), x);
+}
+
+Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::span<const std::size_t> guards,
+                                         std::span<const int> sides) {
+    Instant now{t, off_, {x.begin(), x.end()}};
+    now.acted.resize(m_.events.size());
+    std::vector<GuardMeaning> happened, round;
+    for (const std::size_t g : guards) happened.push_back(now_->guards[g]);
+    for (std::size_t g = 0; g < sides.size(); ++g)
+        if (now_->guards[g].what == GuardMeaning::What::event) event_sides_[now_->guards[g].index] = sides[g];
+    round = happened;
+    for (std::size_t rounds = 0; !round.empty(); ++rounds) {
+        if (rounds == k_most_rounds) {
+            say(now, happened, x);
+            return Verdict::endless;
+        }
+        if (!act(now, x, round)) return Verdict::failed;
+        round.clear();
+        if (now.changed) look_at_events(t, x, &round);
+    }
+    if (now.changed && x.size() > states())
+        add_work(motion(), x, x.size() - states() - 1, energy(t, x) - energy(t, now.x_before));
+    if (now.changed) settle_guards(now);
+    say(now, happened, x);
+    if (now.stop) return Verdict::stop;
+    return now.changed ? Verdict::changed : Verdict::go_on;
 }
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
@@ -396,6 +517,7 @@ Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
     place = std::move(fresh);
     now_ = place.get();
     record(t, fmt::format("independent speeds {}", fmt::join(names, ", ")), x);
+    settled_.clear();
     return Verdict::changed;
 }
 
@@ -442,7 +564,7 @@ bool ModeSwitching::begin() {
     if (settle(t, x)) return true;
     diagnostics_.add({Code::E0842,
                       {},
-                      failure_,
+                      failure_.message,
                       describe(),
                       "a mode that is consistent with contacts and friction",
                       "rigid bodies with dry friction may have none: a smaller coefficient has"});

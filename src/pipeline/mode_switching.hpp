@@ -10,13 +10,17 @@
 // An impact closes a gap: u+ - u- = M^-1 A' p over all rows that are on, with the rate of each closed gap reversed times its
 // coefficient of restitution (Newton), and without impulses of friction. Contacts that would have to pull are left open. A bounce
 // lower than the tolerance of the run is no bounce: the contact stays closed, which ends the endless series of a bouncing ball.
+//
+// What an instant is, and what is seen by what, is docs/theory/instants.md.
 #pragma once
 
 #include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostics.hpp"
@@ -38,15 +42,17 @@ public:
     [[nodiscard]] bool begin();
 
     [[nodiscard]] const Motion& motion() const override;
-    [[nodiscard]] Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards) override;
+    [[nodiscard]] Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards,
+                                 std::span<const int> sides) override;
+    [[nodiscard]] std::span<const Settled> settled() const override { return settled_; }
     [[nodiscard]] Verdict worn(double t, std::span<const double> x) override;
 
     [[nodiscard]] const LoweredMotion& lowered() const;         // of the current mode
     [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
     [[nodiscard]] const std::vector<bool>& off() const { return off_; }
     [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
-    // after `failed`: why, as a sentence
-    [[nodiscard]] const std::string& failure() const { return failure_; }
+    // why a run ended that something switched in
+    [[nodiscard]] Diagnostic failure(const SimulateSummary& summary) const;
     // "floor closed, floor sticks"; empty when nothing is switched
     [[nodiscard]] std::string describe() const;
 
@@ -63,14 +69,31 @@ private:
     void close(std::size_t contact);
     [[nodiscard]] bool is_held_by_others(std::size_t friction) const;  // at its bound, but something else keeps it from sliding
     void slide(std::size_t friction, const std::array<double, 3>& direction);
+
+    // what happens at one instant
+    struct Instant {
+        double t;
+        std::vector<bool> off_before;
+        std::vector<double> x_before;
+        std::vector<std::string> what{};
+        std::vector<bool> acted{};  // by event
+        bool changed = false, stop = false;
+    };
+    bool act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened);
+    void switch_contacts(Instant& now, std::span<const GuardMeaning> happened, std::vector<std::size_t>& closing);
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
+    bool set_values(const Event& event, std::size_t index, double t, std::span<double> x);
+    void judge_order(double t, std::span<const double> x, std::span<const std::size_t> events);
+    bool keeps_contacts_open(double t);
+    [[nodiscard]] Diagnostic penetration(std::size_t contact, double t, double gap) const;
+    // which side of zero the events' expressions are on; those that were moved to the other one, if `moved`
+    void look_at_events(double t, std::span<const double> x, std::vector<GuardMeaning>* moved);
+    void settle_guards(const Instant& now);
+    void say(const Instant& now, std::span<const GuardMeaning> happened, std::span<const double> x);
     [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
     double energy(double t, std::span<const double> x);
     void record(double t, std::string what, std::span<const double> x);
-    bool fail(std::string why) {
-        failure_ = std::move(why);
-        return false;
-    }
+    bool fail(std::string why);
 
     const ConstrainedDynamics& whole_;
     const Model& m_;
@@ -90,7 +113,10 @@ private:
     Program energy_program_;
     std::optional<MotionProgram> energy_;
     std::vector<RunEvent> events_;
-    std::string failure_;
+    std::vector<int> event_sides_;  // by event, of its expression; 0: not known
+    std::vector<Settled> settled_;
+    std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events
+    Diagnostic failure_{};
 };
 
 }  // namespace appell

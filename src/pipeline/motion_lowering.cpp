@@ -14,6 +14,49 @@
 
 namespace appell {
 
+namespace {
+
+std::vector<NodeId*> nodes_in(ProgramSpec& spec) {
+    std::vector<NodeId*> places;
+    const auto add = [&](std::vector<NodeId>& nodes) {
+        for (NodeId& id : nodes) places.push_back(&id);
+    };
+    for (ConstrainedSolve& solve : spec.solves) {
+        for (SparseMatrix* matrix : {&solve.M, &solve.A, &solve.law_slope, &solve.S, &solve.D})
+            for (SparseEntry& e : matrix->entries) places.push_back(&e.value);
+        for (std::vector<NodeId>* nodes : {&solve.f, &solve.b, &solve.law, &solve.s}) add(*nodes);
+        ClosedForm<NodeId>& closed = solve.closed;
+        for (std::vector<NodeId>* nodes :
+             {&closed.x, &closed.lambda, &closed.mass_pivots, &closed.mass_diagonal, &closed.row_pivots, &closed.row_diagonal})
+            add(*nodes);
+    }
+    for (OutputGroup& group : spec.outputs) add(group.values);
+    for (auto& [more, less] : spec.at_least) places.insert(places.end(), {&more, &less});
+    return places;
+}
+
+}  // namespace
+
+std::vector<NodeId> motion_expressions(const ConstrainedDynamics& d) {
+    std::vector<NodeId> out = d.inertia->values();
+    out.insert(out.end(), d.b.begin(), d.b.end());
+    out.insert(out.end(), d.C.begin(), d.C.end());
+    const auto rates = d.kinematics->coordinate_rates();
+    out.insert(out.end(), rates.begin(), rates.end());
+    for (const SparseMatrix* matrix : {&d.A, &d.D, &d.kinematics->K()})
+        for (const SparseEntry& e : matrix->entries) out.push_back(e.value);
+    for (const ConstraintRow& row : d.rows)
+        for (const NodeId phi : {row.position, row.velocity})
+            if (phi.valid()) out.push_back(phi);
+    return out;
+}
+
+Program lower_frozen(Graph& graph, ProgramSpec spec, FrozenConditions* conditions) {
+    if (conditions != nullptr && !conditions->empty())
+        for (NodeId* const node : nodes_in(spec)) *node = (*conditions)(*node);
+    return lower_program(graph, spec);
+}
+
 MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double rest_speed)
     : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
     inputs_.push_back(length);
@@ -27,7 +70,7 @@ MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId len
 
 Program MotionLowering::rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
                              std::span<const ConstrainedSolve> solves) const {
-    return streamed(lower_program(g_, rate_spec(equations, std::move(power), solves)));
+    return streamed(lower(rate_spec(equations, std::move(power), solves)));
 }
 
 ProgramSpec MotionLowering::rate_spec(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
@@ -76,7 +119,7 @@ RateJacobian MotionLowering::jacobian_of(const ConstrainedDynamics& dynamics) co
     out.equations = residual.equations.size();
     out.unknowns = residual.unknowns.size();
     out.rows = dynamics.rows.size();
-    out.program = lower_program(g_, spec);
+    out.program = lower(spec);
     return out;
 }
 
@@ -92,7 +135,7 @@ std::optional<ResidualForm> MotionLowering::residual_of(const ConstrainedDynamic
     const auto rates = d_.kinematics->coordinate_rates();
     equations.outputs.push_back({"qd", {rates.begin(), rates.end()}});
     if (!power.empty()) equations.outputs.push_back({"power", power});
-    out.equations = lower_program(g_, equations);
+    out.equations = lower(equations);
     const std::vector<SymbolId> variables = state_and(residual.unknowns);
     ProgramSpec derivatives{inputs, {}, {}};
     derivatives.outputs.push_back(slopes("rates", rates, state_and({}), out.rates));
@@ -100,10 +143,10 @@ std::optional<ResidualForm> MotionLowering::residual_of(const ConstrainedDynamic
     // a power that needs more than the unknowns has no slopes: nothing depends on a work, so that its own equation alone takes a
     // correction more
     derivatives.outputs.push_back(slopes("powers", solves.empty() ? power : std::vector<NodeId>{}, variables, out.powers));
-    out.slopes = lower_program(g_, derivatives);
+    out.slopes = lower(derivatives);
     std::vector<NodeId> unknowns;
     for (const SymbolId symbol : residual.unknowns) unknowns.push_back(g_.symbol_node(symbol));
-    out.solution = lower_program(g_, {inputs_, residual.solves, {{"unknowns", std::move(unknowns)}}});
+    out.solution = lower({inputs_, residual.solves, {{"unknowns", std::move(unknowns)}}});
     return out;
 }
 
@@ -111,7 +154,7 @@ Program MotionLowering::observe(const std::vector<ConstrainedSolve>& equations, 
                                 std::span<const ConstrainedSolve> solves) const {
     std::vector<ConstrainedSolve> all(solves.begin(), solves.end());
     all.insert(all.end(), equations.begin(), equations.end());
-    return lower_program(g_, {inputs_, std::move(all), {{"row", std::move(row)}}});
+    return lower({inputs_, std::move(all), {{"row", std::move(row)}}});
 }
 
 Program MotionLowering::position(bool hold_fixed, bool euclidean) {
@@ -124,7 +167,7 @@ Program MotionLowering::position(bool hold_fixed, bool euclidean) {
     const std::vector<NodeId> ds = moves(c, euclidean);
     std::vector<NodeId> dq(m_.coordinates.size(), g_.constant(0));
     for (const SparseEntry& e : d_.kinematics->K().entries) dq[e.row] = g_.add(dq[e.row], g_.mul(e.value, ds[e.column]));
-    return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"dq", dq}}});
+    return lower({inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"dq", dq}}});
 }
 
 Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
@@ -139,7 +182,7 @@ Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
             if (m_.speeds[i].fixed) hold(c.solve, {{static_cast<std::uint32_t>(i), g_.constant(1)}});
     }
     const std::vector<NodeId> du = moves(c, euclidean);
-    return lower_program(g_, {inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
+    return lower({inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
 }
 
 Reduction MotionLowering::reduction(const StatePartition& partition) {
@@ -188,7 +231,7 @@ DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
     out.count = outputs.residual.size();
     out.moves = std::move(outputs.places);
     if (out.count == 0) return out;
-    out.program = lower_program(g_, {inputs_,
+    out.program = lower({inputs_,
                                      {},
                                      {{"residual", std::move(outputs.residual)},
                                       {"jacobian", std::move(outputs.jacobian)},
@@ -380,7 +423,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     if (!write_corrections(position, partition, out.position, corrected, outputs) ||
         !write_corrections(velocity, partition, out.velocity, corrected, outputs))
         return std::nullopt;
-    const std::size_t without = lower_program(g_, rate_spec(equations, power, solves)).instructions.size();
+    const std::size_t without = lower(rate_spec(equations, power, solves)).instructions.size();
     ProgramSpec spec = rate_spec(with_solved_speeds(equations, outputs.solved, power), {}, solves);
     const std::vector<SymbolId> x = state_and({});
     std::vector<NodeId> xd;
@@ -406,7 +449,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     spec.outputs.push_back({"slopes", std::move(outputs.slopes)});
     spec.outputs.push_back({"determinants", std::move(outputs.determinants)});
     spec.outputs.push_back({"lengths", std::move(outputs.lengths)});
-    out.program = streamed(lower_program(g_, spec));
+    out.program = streamed(lower(spec));
     if (out.program.instructions.size() > without + k_most_instructions) return std::nullopt;
     return out;
 }
@@ -458,7 +501,7 @@ Program MotionLowering::stage_program(const ProgramSpec& whole, const WrittenRat
     }
     for (std::size_t k = 0; k < outputs.sizes.size(); k += 2) spec.at_least.emplace_back(outputs.sizes[k + 1], outputs.sizes[k]);
     put_in(spec, guess);
-    Program program = lower_program(g_, spec);
+    Program program = lower(spec);
     program.stream_begin = 1;
     program.stream_end = static_cast<Slot>(1 + independent);
     return program;
@@ -491,21 +534,7 @@ std::vector<ConstrainedSolve> MotionLowering::with_solved_speeds(const std::vect
 }
 
 void MotionLowering::put_in(ProgramSpec& spec, const Substitution& state) const {
-    std::vector<NodeId*> places;
-    const auto add = [&](std::vector<NodeId>& nodes) {
-        for (NodeId& id : nodes) places.push_back(&id);
-    };
-    for (ConstrainedSolve& solve : spec.solves) {
-        for (SparseMatrix* matrix : {&solve.M, &solve.A, &solve.law_slope, &solve.S, &solve.D})
-            for (SparseEntry& e : matrix->entries) places.push_back(&e.value);
-        for (std::vector<NodeId>* nodes : {&solve.f, &solve.b, &solve.law, &solve.s}) add(*nodes);
-        ClosedForm<NodeId>& closed = solve.closed;
-        for (std::vector<NodeId>* nodes :
-             {&closed.x, &closed.lambda, &closed.mass_pivots, &closed.mass_diagonal, &closed.row_pivots, &closed.row_diagonal})
-            add(*nodes);
-    }
-    for (OutputGroup& group : spec.outputs) add(group.values);
-    for (auto& [more, less] : spec.at_least) places.insert(places.end(), {&more, &less});
+    const std::vector<NodeId*> places = nodes_in(spec);
     std::vector<NodeId> nodes;
     for (const NodeId* place : places) nodes.push_back(*place);
     nodes = substitute(g_, nodes, state);

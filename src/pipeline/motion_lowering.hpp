@@ -11,6 +11,7 @@
 #include "dynam/articulated_inertia.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/state_partition.hpp"
+#include "expr/conditions.hpp"
 #include "expr/substitute.hpp"
 #include "sim/motion.hpp"
 #include "tape/quadratic_split.hpp"
@@ -23,6 +24,12 @@ struct Correction {
     ConstrainedSolve solve;
     std::vector<NodeId> residual, scaled;
 };
+
+// The expressions that a motion depends on: what M, f, A, b, the laws and the rates of the coordinates are made of.
+[[nodiscard]] std::vector<NodeId> motion_expressions(const ConstrainedDynamics& dynamics);
+
+// lower_program with conditions frozen, where there are any
+[[nodiscard]] Program lower_frozen(Graph& graph, ProgramSpec spec, FrozenConditions* conditions);
 
 class MotionLowering {
 public:
@@ -48,6 +55,12 @@ public:
     // corrections by the passes over a tree, in place of M
     void use(const ArticulatedTree* tree) { tree_ = tree; }
 
+    // conditions of the motion, whose sides are further parameters of the run
+    void freeze(FrozenConditions& conditions) {
+        conditions_ = &conditions;
+        for (const Condition& c : conditions.all()) inputs_.push_back(c.side);
+    }
+
     // further parameters of the run
     void add_inputs(std::span<const SymbolId> more) { inputs_.insert(inputs_.end(), more.begin(), more.end()); }
 
@@ -68,6 +81,7 @@ public:
 private:
     [[nodiscard]] ProgramSpec rate_spec(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
                                         std::span<const ConstrainedSolve> solves) const;
+    [[nodiscard]] Program lower(ProgramSpec spec) const { return lower_frozen(g_, std::move(spec), conditions_); }
     // with the state as its streamed inputs
     [[nodiscard]] Program streamed(Program program) const;
     [[nodiscard]] std::vector<SymbolId> state_and(std::span<const SymbolId> more) const;  // q, u, more
@@ -181,6 +195,7 @@ private:
     SymbolId length_;
     NodeId speed_;  // |u|
     const ArticulatedTree* tree_ = nullptr;
+    FrozenConditions* conditions_ = nullptr;
 };
 
 }  // namespace appell

@@ -382,7 +382,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         derivation.timer.stop();
         out.energy = audit.balance();
         out.events = switching.events();
-        add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary, switching.failure());
+        add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary,
+                            switching.failure(out.summary));
         if (!m.switches()) {
             const bool redundant = out.summary.rank < derivation.dynamics->rows.size();
             if (out.summary.reason == EndReason::rank_loss)

@@ -51,6 +51,7 @@ struct DormandPrince853Tableau {
 class DormandPrince853 final : public TableauRungeKutta<DormandPrince853Tableau> {
 public:
     DormandPrince853(FirstOrderSystem& system, const IntegratorOptions& options);
+    [[nodiscard]] std::size_t dense_degree() const override { return 7; }
 
 private:
     [[nodiscard]] double squared_error(double h) const override;

@@ -54,6 +54,7 @@ public:
     [[nodiscard]] StepStatus step() override;
     [[nodiscard]] bool retreat() override;
     [[nodiscard]] bool dense(double t, std::span<double> x) override;
+    [[nodiscard]] std::size_t dense_degree() const override { return 4; }
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
     [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
     void take_back(const March& march) override;

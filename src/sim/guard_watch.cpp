@@ -1,47 +1,211 @@
 #include "sim/guard_watch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
+
+#include "base/error.hpp"
 
 namespace appell {
 
 namespace {
 
-constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
 // round-off of a guard against the largest value it had
 constexpr double k_round_off = 1e-13;
 // passages closer than this part of a step are one instant
 constexpr double k_together = 1e-12;
-constexpr int k_bisections = 200;  // more than halvings of any double; the loop ends by its own test
-constexpr int k_sections = 40;     // of an interval around an extremum
+// steps after which it is measured anew what the tolerances make of a guard
+constexpr std::size_t k_measure_bands = 32;
+// where a guard cannot be enclosed, an interval of time is looked at in so many parts
+constexpr std::size_t k_samples = 8;
+
+// entries of the state that a program reads
+std::vector<bool> entries_read(const Program& program, std::size_t states) {
+    std::vector<bool> out(states, false);
+    const auto read = [&](Slot slot) {
+        if (slot >= 1 && slot < 1 + states) out[slot - 1] = true;
+    };
+    for (const Instruction& i : program.instructions) {
+        // NOTE: operands that an operation does not have may name any slot; an entry too many is harmless
+        read(i.a);
+        read(i.b);
+        read(i.c);
+    }
+    for (const std::vector<Slot>& list : program.argument_lists)
+        for (const Slot slot : list) read(slot);
+    for (const SolveBlock& block : program.solves) {
+        for (const std::vector<MatrixEntry>* m : {&block.M, &block.A, &block.law_slope, &block.S, &block.D})
+            for (const MatrixEntry& e : *m) read(e.slot);
+        for (const std::vector<Slot>* v : {&block.f, &block.b, &block.law, &block.s})
+            for (const Slot slot : *v) read(slot);
+    }
+    for (const Slot slot : program.output_slots) read(slot);
+    return out;
+}
+
+std::vector<std::size_t> entries_of(const Motion& motion) {
+    std::vector<std::size_t> out;
+    const std::vector<bool> plain = entries_read(motion.guard, motion.states());
+    const std::vector<bool> by_solves = entries_read(motion.guard_by_solves, motion.states());
+    for (std::size_t i = 0; i < motion.states(); ++i)
+        if (plain[i] || by_solves[i]) out.push_back(i);
+    return out;
+}
 
 }  // namespace
 
-GuardWatch::GuardWatch(const Motion& motion) : guards_(motion.guards), program_(motion, motion.guard) {
+// Guards with one program, as functions of the step's own time.
+class GuardWatch::Part final : public EnclosedFunctions {
+public:
+    Part(GuardWatch& watch, const Motion& motion, const Program& program, std::size_t begin)
+        : first(begin), watch_(watch), program_(motion, program), output_(program.output("guard")), search(size()) {
+        samples_.resize((k_samples + 1) * size());
+        sampled_.resize(size());
+        if (!Enclosure::serves(program)) return;
+        enclosure_.emplace(program);
+        for (std::size_t i = 0; i < motion.states(); ++i) enclosure_->set_constant(1 + i, 0);
+        for (std::size_t i = 0; i < motion.parameters.size(); ++i) set_parameter(i, motion.parameters[i]);
+    }
+
+    [[nodiscard]] std::size_t size() const { return output_.end - output_.begin; }
+    [[nodiscard]] bool is_sampled() const { return !enclosure_; }
+    void sample_from_now_on() { enclosure_.reset(); }
+
+    void set_parameter(std::size_t index, double value) {
+        program_.set_parameter(index, value);
+        if (enclosure_) enclosure_->set_constant(1 + watch_.states_ + index, value);
+    }
+
+    [[nodiscard]] std::span<const double> at(double t, std::span<const double> x) {
+        (void)program_.run(t, x);  // where a solve fails, its outputs are not numbers
+        return program_.output(output_);
+    }
+
+    [[nodiscard]] std::span<const double> evaluate(double s) override {
+        for (std::size_t k = 0; k < watch_.entries_.size(); ++k) watch_.state_[watch_.entries_[k]] = watch_.step_.value(k, s);
+        return at(watch_.time(s), watch_.state_);
+    }
+
+    [[nodiscard]] std::span<const MovingInterval> enclose(double a, double b) override {
+        if (!enclosure_) return enclose_samples(a, b);
+        const double from = watch_.time(a), to = watch_.time(b);
+        enclosure_->set(0, {Interval(std::min(from, to), std::max(from, to)) + Interval(0),
+                            Interval(0.5 * (watch_.t_to_ - watch_.t_from_))});
+        for (std::size_t k = 0; k < watch_.entries_.size(); ++k)
+            enclosure_->set(1 + watch_.entries_[k], watch_.step_.enclose(k, a, b));
+        enclosure_->run();
+        return enclosure_->outputs();
+    }
+
+    // by guard, how far the tolerances of the state move it
+    void measure_bands(double t, std::span<const double> x) {
+        if (!enclosure_) return measure_bands_by_differences(t, x);
+        enclosure_->set(0, {Interval(t), Interval(0)});
+        for (const std::size_t i : watch_.entries_) {
+            const double tolerance = watch_.tolerance(x[i]);
+            enclosure_->set(1 + i, {Interval(x[i]), Interval(-tolerance, tolerance)});
+        }
+        enclosure_->run();
+        for (std::size_t i = 0; i < size(); ++i) {
+            const Interval moved = enclosure_->outputs()[i].rate;
+            watch_.memory_[first + i].band = moved.bounded() ? moved.largest() : 0;
+        }
+    }
+
+    const std::size_t first;  // among the guards
+
+private:
+    void measure_bands_by_differences(double t, std::span<const double> x) {
+        std::copy_n(x.begin(), watch_.states_, watch_.state_.begin());
+        std::ranges::copy(at(t, x), samples_.begin());
+        for (std::size_t i = 0; i < size(); ++i) watch_.memory_[first + i].band = 0;
+        for (const std::size_t k : watch_.entries_) {
+            watch_.state_[k] = x[k] + watch_.tolerance(x[k]);
+            const std::span<const double> moved = at(t, watch_.state_);
+            for (std::size_t i = 0; i < size(); ++i)
+                if (const double change = std::abs(moved[i] - samples_[i]); std::isfinite(change))
+                    watch_.memory_[first + i].band += change;
+            watch_.state_[k] = x[k];
+        }
+    }
+
+    // What samples say of the interval between them: widened by twice their second differences, which is what a smooth function
+    // may do beside them.
+    [[nodiscard]] std::span<const MovingInterval> enclose_samples(double a, double b) {
+        const double h = (b - a) / static_cast<double>(k_samples);
+        for (std::size_t k = 0; k <= k_samples; ++k)
+            std::ranges::copy(evaluate(k == k_samples ? b : a + h * static_cast<double>(k)),
+                              samples_.begin() + static_cast<std::ptrdiff_t>(k * size()));
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto sample = [&](std::size_t k) { return samples_[k * size() + i]; };
+            double low = sample(0), high = low, bend = 0, slow = sample(1) - sample(0), fast = slow;
+            bool finite = std::isfinite(low), some = finite;
+            for (std::size_t k = 1; k <= k_samples; ++k) {
+                some = some || std::isfinite(sample(k));
+                finite = finite && std::isfinite(sample(k));
+                low = std::min(low, sample(k));
+                high = std::max(high, sample(k));
+                slow = std::min(slow, sample(k) - sample(k - 1));
+                fast = std::max(fast, sample(k) - sample(k - 1));
+                if (k >= 2) bend = std::max(bend, std::abs(sample(k) - 2 * sample(k - 1) + sample(k - 2)));
+            }
+            sampled_[i] = {Interval(low - 2 * bend, high + 2 * bend), Interval((slow - 2 * bend) / h, (fast + 2 * bend) / h)};
+            if (!finite) sampled_[i] = {some ? Interval::entire() : Interval::nothing(), Interval::entire()};
+        }
+        return sampled_;
+    }
+
+    GuardWatch& watch_;
+    MotionProgram program_;
+    OutputRange output_;
+    std::optional<Enclosure> enclosure_;
+    std::vector<double> samples_;
+    std::vector<MovingInterval> sampled_;
+
+public:
+    CrossingSearch search;
+};
+
+GuardWatch::GuardWatch(const Motion& motion, std::size_t dense_degree, double rtol, double atol)
+    : guards_(motion.guards),
+      states_(motion.states()),
+      rtol_(rtol),
+      atol_(atol),
+      entries_(guards_.empty() ? std::vector<std::size_t>{} : entries_of(motion)),
+      step_(entries_.size(), dense_degree) {
     if (guards_.empty()) return;
-    output_ = motion.guard.output("guard");
-    if (output_.end - output_.begin != guards_.size()) throw Error("the guard program does not have the guards of the motion");
-    sign_.resize(guards_.size());
-    sign_now_.resize(guards_.size());
-    sign_before_.resize(guards_.size());
-    largest_.resize(guards_.size());
-    found_.resize(guards_.size());
-    values_.resize(guards_.size());
-    passed_.reserve(guards_.size());
     state_.resize(motion.carried());
-    times_.resize(k_parts + 1);
-    samples_.assign(k_parts + 1, std::vector<double>(guards_.size()));
+    end_state_.resize(motion.carried());
+    sides_.resize(guards_.size());
+    memory_.resize(guards_.size());
+    crossings_.resize(guards_.size());
+    passed_.reserve(guards_.size());
+    notes_.reserve(3 * guards_.size());
+    std::size_t begin = 0;
+    for (const Program* program : {&motion.guard, &motion.guard_by_solves}) {
+        if (program->outputs.empty()) continue;
+        parts_.push_back(std::make_unique<Part>(*this, motion, *program, begin));
+        begin += parts_.back()->size();
+    }
+    if (begin != guards_.size()) throw Error("the guard programs do not have the guards of the motion");
+    has_gaps_ = std::ranges::any_of(guards_, &Guard::gap);
 }
 
-double GuardWatch::noise(std::size_t guard) const { return std::max(guards_[guard].noise, k_round_off * largest_[guard]); }
+GuardWatch::~GuardWatch() = default;
 
-int GuardWatch::sign_of(std::size_t guard, double value) const {
-    if (value > noise(guard)) return 1;
-    return value < -noise(guard) ? -1 : 0;
+void GuardWatch::set_parameter(std::size_t index, double value) {
+    for (const std::unique_ptr<Part>& part : parts_) part->set_parameter(index, value);
 }
+
+double GuardWatch::noise(std::size_t i) const {
+    const double least = std::max(guards_[i].noise, k_round_off * memory_[i].largest);
+    return std::max(least, memory_[i].within);
+}
+
+double GuardWatch::tolerance(double value) const { return atol_ + rtol_ * std::abs(value); }
 
 bool GuardWatch::counts(std::size_t guard, int from, int to) const {
+    if (from == 0) return guards_[guard].leaves;
     switch (guards_[guard].passage) {
         case Guard::Passage::falling: return from > 0 && to < 0;
         case Guard::Passage::rising: return from < 0 && to > 0;
@@ -50,142 +214,157 @@ bool GuardWatch::counts(std::size_t guard, int from, int to) const {
     return false;
 }
 
-bool GuardWatch::sample(Integrator& integrator, double t, std::span<double> values) {
-    if (!integrator.dense(t, state_)) return false;
-    const EvalReport report = program_.run(t, state_);
-    if (report.status != EvalStatus::ok && report.status != EvalStatus::inconsistent_rows) return false;
-    const std::span<const double> out = program_.output(output_);
-    std::copy(out.begin(), out.end(), values.begin());
+double GuardWatch::time(double s) const {
+    return s == 1 ? t_to_ : s == -1 ? t_from_ : t_from_ + 0.5 * (1 + s) * (t_to_ - t_from_);
+}
+
+void GuardWatch::start(double t, std::span<const double> x, std::span<const Settled> settled) {
+    for (const std::unique_ptr<Part>& part : parts_) {
+        part->measure_bands(t, x);
+        const std::span<const double> values = part->at(t, x);
+        for (std::size_t k = 0; k < part->size(); ++k) {
+            const std::size_t i = part->first + k;
+            Memory& m = memory_[i];
+            const double value = std::isfinite(values[k]) ? values[k] : 0;
+            m.size = std::abs(value);
+            m.largest = std::max(m.largest, m.size);
+            m.within = 0;
+            m.touch = Crossing::k_none;
+            m.side = guards_[i].armed ? 1 : std::abs(value) <= noise(i) ? 0 : value > 0 ? 1 : -1;
+        }
+    }
+    for (const Settled& s : settled) {
+        Memory& m = memory_[s.guard];
+        const double close = std::max(noise(s.guard), m.band);
+        const bool near_zero = m.size <= close;
+        if (near_zero || s.side != 0) m.side = s.side;
+        if (near_zero) m.within = close;
+    }
+}
+
+bool GuardWatch::follow(Integrator& integrator) {
+    t_from_ = integrator.t_previous();
+    t_to_ = integrator.t();
+    s_ = -1;
+    for (Memory& m : memory_) {
+        m.side_before = m.side;
+        m.touch_before = m.touch;
+        m.within_before = m.within;
+    }
+    for (std::size_t k = 0; k < step_.nodes(); ++k) {
+        if (!integrator.dense(time(step_.node(k)), state_)) return false;
+        for (std::size_t i = 0; i < entries_.size(); ++i) step_.set(k, i, state_[entries_[i]]);
+    }
+    step_.fit();
+    std::copy(state_.begin(), state_.end(), end_state_.begin());
+    if (++steps_ % k_measure_bands == 0)
+        for (const std::unique_ptr<Part>& part : parts_) part->measure_bands(t_to_, end_state_);
     return true;
 }
 
-void GuardWatch::start(double t, std::span<const double> x) {
-    if (empty()) return;
-    const EvalReport report = program_.run(t, x);
-    const bool known = report.status == EvalStatus::ok || report.status == EvalStatus::inconsistent_rows;
-    const std::span<const double> out = program_.output(output_);
+void GuardWatch::take_back() {
+    for (Memory& m : memory_) {
+        m.side = m.side_before;
+        m.touch = m.touch_before;
+        m.within = m.within_before;
+    }
+}
+
+void GuardWatch::note(GuardNote::What what, std::size_t guard, double s) { notes_.push_back({what, guard, time(s)}); }
+
+// the first crossing of any guard after s, whether it counts or not; beyond 1 without any
+double GuardWatch::find_first(double from) {
+    double first = 1;
+    bool found = false;
     for (std::size_t i = 0; i < guards_.size(); ++i) {
-        const double value = known && std::isfinite(out[i]) ? out[i] : 0;
-        largest_[i] = std::max(largest_[i], std::abs(value));
-        sign_[i] = guards_[i].armed ? 1 : sign_of(i, value);
+        const double least = noise(i);
+        crossings_[i] = {.side = memory_[i].side,
+                         .noise = least,
+                         .band = std::max(least, memory_[i].band),
+                         .leaves = guards_[i].leaves && memory_[i].side == 0 && memory_[i].within == 0};
     }
-}
-
-void GuardWatch::note(std::size_t guard, double t) {
-    if (!(std::abs(found_[guard] - times_.front()) <= std::abs(t - times_.front()))) found_[guard] = t;
-}
-
-// the root between a, where the guard has not passed yet, and b, where it has
-void GuardWatch::consider(Integrator& integrator, std::size_t guard, double a, double fa, double b) {
-    const double before = fa;
-    for (int i = 0; i < k_bisections; ++i) {
-        const double middle = a + 0.5 * (b - a);
-        if (middle == a || middle == b) break;
-        if (!sample(integrator, middle, values_)) break;
-        const double f = values_[guard];
-        // a value of round-off at the start says nothing about its side; then any that is clearly on the other one ends it
-        const bool over = before != 0 ? f * before <= 0 : f * sign_now_[guard] < 0;
-        (over ? b : a) = middle;
-    }
-    note(guard, b);
-}
-
-// two roots between samples of one sign: the extremum, where there is one between, lies on the other side
-void GuardWatch::look_for_pair(Integrator& integrator, std::size_t guard, std::size_t part) {
-    const std::size_t middle = std::clamp<std::size_t>(part, 1, k_parts - 1);
-    const double h = times_[1] - times_[0];
-    const double f0 = samples_[middle - 1][guard], f1 = samples_[middle][guard], f2 = samples_[middle + 1][guard];
-    const double slope = (f2 - f0) / 2, bend = f2 - 2 * f1 + f0;
-    const double sign = sign_now_[guard];
-    if (!(bend * sign > 0)) return;  // no extremum towards zero
-    const double vertex = static_cast<double>(middle) - slope / bend;
-    if (!(vertex >= static_cast<double>(part) && vertex <= static_cast<double>(part) + 1)) return;
-    const double depth = sign * (f1 - 0.5 * slope * slope / bend);
-    if (!(depth < 0.3 * std::min(std::abs(samples_[part][guard]), std::abs(samples_[part + 1][guard])))) return;
-    // golden section for the least of sign * guard
-    constexpr double k_golden = 0.6180339887498949;
-    double a = times_.front() + h * static_cast<double>(part), b = times_.front() + h * static_cast<double>(part + 1);
-    const double start = a;
-    double c = b - k_golden * (b - a), d = a + k_golden * (b - a);
-    const auto at = [&](double t) { return sample(integrator, t, values_) ? sign * values_[guard] : k_nan; };
-    double fc = at(c), fd = at(d);
-    for (int i = 0; i < k_sections; ++i) {
-        const bool left = fc < fd;
-        const double least = left ? fc : fd;
-        if (!std::isfinite(least)) return;
-        if (least < -noise(guard)) {
-            consider(integrator, guard, start, samples_[part][guard], left ? c : d);
-            return;
+    for (const std::unique_ptr<Part>& part : parts_) {
+        const std::span<Crossing> crossings(&crossings_[part->first], part->size());
+        const std::vector<Crossing>::const_iterator begin = crossings_.begin() + static_cast<std::ptrdiff_t>(part->first);
+        if (!part->search.run(*part, from, first, crossings) && !part->is_sampled()) {
+            part->sample_from_now_on();
+            for (Crossing& c : crossings) c.side = memory_[static_cast<std::size_t>(&c - crossings_.data())].side;
+            (void)part->search.run(*part, from, first, crossings);
         }
-        if (left) {
-            b = d;
-            d = c;
-            fd = fc;
-            c = b - k_golden * (b - a);
-            fc = at(c);
-        } else {
-            a = c;
-            c = d;
-            fc = fd;
-            d = a + k_golden * (b - a);
-            fd = at(d);
+        for (auto c = begin; c != begin + static_cast<std::ptrdiff_t>(part->size()); ++c)
+            if (!std::isnan(c->at)) {
+                first = std::min(first, c->at);
+                found = true;
+            }
+    }
+    return found ? first : 2;
+}
+
+// up to `first`: what crosses there has another side from then on
+void GuardWatch::pass(double first) {
+    for (const std::unique_ptr<Part>& part : parts_)
+        for (std::size_t i = part->first; i < part->first + part->size(); ++i) {
+            const Crossing& c = crossings_[i];
+            Memory& m = memory_[i];
+            if (c.grazes <= first && std::isnan(m.touch) && m.side != 0 && m.within == 0) m.touch = time(c.grazes);
+            if (c.lost <= first && !std::exchange(m.said_no_value, true)) note(GuardNote::What::has_no_value, i, c.lost);
+            if (part->is_sampled() && !std::exchange(m.said_sampled, true)) note(GuardNote::What::is_sampled, i, first);
+            if (c.at <= first + k_together) {
+                const int from = m.side;
+                m.touch = Crossing::k_none;
+                m.within = 0;
+                m.side = from != 0 ? -from : part->evaluate(c.at)[i - part->first] > 0 ? 1 : -1;
+                if (counts(i, from, m.side)) passed_.push_back(i);
+            } else {
+                m.side = c.side;
+            }
+        }
+}
+
+void GuardWatch::finish_step() {
+    for (const std::unique_ptr<Part>& part : parts_) {
+        const std::span<const double> values = part->evaluate(1);
+        for (std::size_t k = 0; k < part->size(); ++k) {
+            Memory& m = memory_[part->first + k];
+            const double size = std::abs(values[k]);
+            if (!std::isfinite(size)) continue;
+            m.largest = std::max(m.largest, size);
+            if (size <= std::max(m.band, noise(part->first + k))) continue;
+            m.within = 0;
+            if (!std::isnan(m.touch)) notes_.push_back({GuardNote::What::grazes, part->first + k, m.touch});
+            m.touch = Crossing::k_none;
         }
     }
 }
 
 bool GuardWatch::look(Integrator& integrator, double from) {
     passed_.clear();
+    notes_.clear();
+    blind_ = false;
     if (empty()) return false;
-    const double to = integrator.t();
-    if (from == integrator.t_previous()) sign_before_ = sign_;
-    for (std::size_t k = 0; k <= k_parts; ++k) {
-        times_[k] = k == k_parts ? to : from + (to - from) * static_cast<double>(k) / static_cast<double>(k_parts);
-        // a place where guards have no value hides nothing: what is on its other side is seen at the next one
-        if (!sample(integrator, times_[k], samples_[k])) std::fill(samples_[k].begin(), samples_[k].end(), k_nan);
-    }
-    std::fill(found_.begin(), found_.end(), k_nan);
-    sign_now_ = sign_;
-    for (std::size_t i = 0; i < guards_.size(); ++i) {
-        for (std::size_t k = 0; k <= k_parts; ++k)
-            if (std::isfinite(samples_[k][i])) largest_[i] = std::max(largest_[i], std::abs(samples_[k][i]));
-        std::size_t last = 0;  // sample before this one that had a value
-        for (std::size_t k = 1; k <= k_parts; ++k) {
-            const double value = samples_[k][i];
-            if (!std::isfinite(value)) continue;
-            const int sign = sign_of(i, value);
-            if (sign == sign_now_[i] && sign != 0 && counts(i, sign, -sign)) look_for_pair(integrator, i, k - 1);
-            if (sign != 0 && sign != sign_now_[i]) {
-                if (counts(i, sign_now_[i], sign)) {
-                    const double before = samples_[last][i];
-                    const bool clear = before * sign_now_[i] > 0;
-                    consider(integrator, i, times_[last], clear ? before : 0.0, times_[k]);
-                }
-                sign_now_[i] = sign;
-            }
-            if (!std::isnan(found_[i])) break;
-            last = k;
-        }
-    }
-    double first = k_nan;
-    for (const double t : found_)
-        if (!std::isnan(t) && !(std::abs(first - from) <= std::abs(t - from))) first = t;
-    if (std::isnan(first)) {
-        sign_ = sign_now_;
+    if (from == integrator.t_previous() && !follow(integrator)) {
+        blind_ = true;
         return false;
     }
-    t_ = first;
-    for (std::size_t i = 0; i < guards_.size(); ++i) {
-        // signs at the passage: those of the samples before it, and for what passes the other side
-        int sign = sign_[i];
-        for (std::size_t k = 1; k <= k_parts && std::abs(times_[k] - from) <= std::abs(first - from); ++k)
-            if (const int there = std::isfinite(samples_[k][i]) ? sign_of(i, samples_[k][i]) : 0; there != 0) sign = there;
-        if (!std::isnan(found_[i]) && std::abs(found_[i] - first) <= k_together * std::abs(to - from)) {
-            passed_.push_back(i);
-            sign = sign == 0 ? 0 : -sign;
-        }
-        sign_[i] = sign;
+    while (s_ < 1) {
+        const double first = find_first(s_);
+        pass(std::min(first, 1.0));
+        s_ = std::min(first, 1.0);
+        t_ = time(s_);
+        if (passed_.empty()) continue;
+        std::ranges::transform(memory_, sides_.begin(), &Memory::side);
+        return true;
     }
-    return true;
+    finish_step();
+    return false;
+}
+
+std::optional<GuardWatch::Gap> GuardWatch::gap_below(double t, std::span<const double> x, double limit) {
+    if (!has_gaps_) return std::nullopt;
+    const std::span<const double> values = parts_.front()->at(t, x);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (guards_[i].gap && values[i] < limit) return Gap{i, values[i]};
+    return std::nullopt;
 }
 
 }  // namespace appell

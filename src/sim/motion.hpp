@@ -86,6 +86,10 @@ struct Guard {
     // It is positive by what it stands for (a gap, a margin), whatever round-off says where it starts: going below is a passage.
     bool armed = false;
     double noise = 0;  // values this close to zero are round-off
+    // It has no value where its side is not known yet: leaving zero counts.
+    bool leaves = false;
+    bool essential = false;  // the motion depends on it: a run cannot go on where it has no value
+    bool gap = false;        // no row may be written where it is below zero by more than the tolerances
 };
 
 using MatrixPlaces = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // row and column
@@ -125,6 +129,9 @@ struct Motion {
     // vector equation are watched together. Empty: every row is a constraint of its own.
     std::vector<std::size_t> velocity_constraints, rate_constraints;
     std::vector<double> parameters;
+    // Among the parameters: sides of conditions in laws, 1 or -1 while they are frozen (expr/conditions.hpp).
+    std::size_t first_side = 0, sides = 0;
+    double length = 1;  // of the model: what gaps are small against
 
     Program rate;                      // outputs "qd" (coordinates), "ud" (speeds), and "power" where there are works
     Program observe;                   // output "row": the columns of a trajectory row after t
@@ -144,7 +151,8 @@ struct Motion {
     // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps
     std::optional<std::size_t> step_gains;
 
-    Program guard;  // output "guard", by guard; not there without any
+    // output "guard", by guard; not there without any. The first guards are those of t, q and u alone, the others need solves.
+    Program guard, guard_by_solves;
     std::vector<Guard> guards;
     // Parameters that remember where the motion was: at every accepted state output "follow" of this program is put into them.
     Program follow;

@@ -20,7 +20,7 @@ namespace appell {
 class MotionRate final : public FirstOrderSystem {
 public:
     explicit MotionRate(const Motion& motion)
-        : coordinates_(motion.coordinates), states_(motion.states()), size_(motion.carried()), program_(motion, motion.rate) {
+        : motion_(motion), coordinates_(motion.coordinates), states_(motion.states()), size_(motion.carried()), program_(motion, motion.rate) {
         qd_ = motion.rate.output("qd");
         ud_ = motion.rate.output("ud");
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)
@@ -93,6 +93,13 @@ public:
         if (const MotionProgram* const whole = std::exchange(whole_report_, nullptr)) report_ = whole->whole_report();
         return report_;
     }
+    // Conditions are frozen again, as the motion has them. A frozen branch may have no value on its other side, into which an
+    // integrator looks (sqrt(max(x, 0)) just below x = 0): from there on conditions are evaluated as they are written.
+    void freeze() {
+        if (!std::exchange(thawed_, false)) return;
+        for (std::size_t i = 0; i < motion_.sides; ++i)
+            set_parameter(motion_.first_side + i, motion_.parameters[motion_.first_side + i]);
+    }
     void limit_rank(std::size_t rank) {
         foreseen_ = false;
         program_.limit_rank(rank);
@@ -122,7 +129,7 @@ private:
         if (report_.status == EvalStatus::not_finite && size_ > states_ && finite(program_.output(qd_)) &&
             finite(program_.output(ud_)))
             report_.status = EvalStatus::ok;
-        if (report_.status == EvalStatus::not_finite) return RateStatus::not_finite;
+        if (report_.status == EvalStatus::not_finite) return thaw() ? rate_by_parts(t, x, xd) : RateStatus::not_finite;
         if (report_.status != EvalStatus::ok && report_.status != EvalStatus::inconsistent_rows) return RateStatus::singular;
         const std::span<const double> qd = program_.output(qd_), ud = program_.output(ud_);
         std::copy(qd.begin(), qd.end(), xd.begin());
@@ -130,11 +137,18 @@ private:
         if (size_ > states_) std::ranges::copy(program_.output(power_), xd.begin() + static_cast<std::ptrdiff_t>(states_));
         return RateStatus::ok;
     }
+    bool thaw() {
+        if (motion_.sides == 0 || std::exchange(thawed_, true)) return false;
+        for (std::size_t i = 0; i < motion_.sides; ++i) set_parameter(motion_.first_side + i, 0);
+        return true;
+    }
     static bool finite(std::span<const double> values) {
         return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
     }
 
+    const Motion& motion_;
     std::size_t coordinates_, states_, size_;
+    bool thawed_ = false;
     MotionProgram program_;
     OutputRange qd_, ud_, power_;
     bool straight_ = false;

@@ -47,7 +47,9 @@ class Unswitched final : public Switching {
 public:
     explicit Unswitched(const Motion& motion) : motion_(motion) {}
     [[nodiscard]] const Motion& motion() const override { return motion_; }
-    [[nodiscard]] Verdict passed(double, std::span<double>, std::span<const std::size_t>) override { return Verdict::stop; }
+    [[nodiscard]] Verdict passed(double, std::span<double>, std::span<const std::size_t>, std::span<const int>) override {
+        return Verdict::stop;
+    }
     [[nodiscard]] Verdict worn(double, std::span<const double>) override { return Verdict::failed; }
 
 private:
@@ -72,6 +74,7 @@ std::string_view name(EndReason reason) {
         case EndReason::no_reaction: return "no_reaction";
         case EndReason::several_reactions: return "several_reactions";
         case EndReason::inconsistent_constraints: return "inconsistent_constraints";
+        case EndReason::penetrated: return "penetrated";
         case EndReason::rank_loss: return "rank_loss";
         case EndReason::projection_failed: return "projection_failed";
         case EndReason::too_many_steps: return "too_many_steps";

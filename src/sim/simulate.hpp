@@ -52,6 +52,7 @@ enum class EndReason {
     no_reaction,               // no constraint force satisfies a law that depends on it,
     several_reactions,         // or several do
     inconsistent_constraints,  // dependent rows contradict each other
+    penetrated,                // a row shows an open contact below zero: an instant was missed
     rank_loss,                 // a row has no gradient, or depends on others, unlike at the start or at states around it
     projection_failed,
     too_many_steps,
@@ -89,6 +90,8 @@ struct SimulateSummary {
     std::size_t row = 0;              // for unreachable: the servo row
     RowLoss loss = RowLoss::none;     // for rank_loss
     std::size_t constraint = 0;       // for rank_loss and inconsistent_constraints: which one (Motion::velocity_constraints)
+    std::optional<std::size_t> penetrated;  // for penetrated: the guard
+    double penetrated_at = 0, penetrated_gap = 0;
     bool contradiction = false;       // for start_has_no_solution: rows ask for different moves where it ends
     std::vector<Moved> moved;         // what the start projection changed
     std::vector<double> x_start, x_end;

@@ -64,6 +64,7 @@ Stretch::Stretch(Journey& journey, double t, std::span<const double> x)
       progress_(journey.progress),
       rows_(journey.rows),
       t_begin_(t),
+      t_stop_(journey.switching.next_instant(t, options_.t1)),
       rate_(motion_),
       owned_integrator_(make_integrator(motion_, rate_, options_)),
       integrator_(*owned_integrator_),
@@ -73,7 +74,8 @@ Stretch::Stretch(Journey& journey, double t, std::span<const double> x)
       position_(motion_, motion_.position, Projector::Part::coordinates),
       velocity_(motion_, motion_.velocity, Projector::Part::speeds),
       watch_(motion_, velocity_),
-      guards_(motion_),
+      gap_limit_(options_.atol + options_.rtol * motion_.length),
+      guards_(motion_, integrator_.dense_degree(), options_.rtol, options_.atol),
       state_(x.begin(), x.end()),
       summary_(journey.summary) {
     state_.resize(motion_.carried());
@@ -85,7 +87,7 @@ Stretch::Stretch(Journey& journey, double t, std::span<const double> x)
 Outcome Stretch::run() {
     switched_ = false;
     const bool first = !std::exchange(journey_.begun, true);
-    if (first ? start(state_) && restore() : start_again(state_)) loop();
+    if ((first ? start(state_) && restore() : start_again(state_)) && loop() && t_stop_ != options_.t1) pass_instant();
     const bool stopped = summary_.reason == EndReason::cancelled || summary_.reason == EndReason::too_many_steps;
     if (stopped && !integrator_.at_end() && summary_.rows > 0) save();
     const IntegratorStatistics& s = integrator_.statistics();
@@ -177,7 +179,7 @@ bool Stretch::set_out(std::vector<double>& x) {
     velocity_rank_ = velocity_.measure(t0, x).evaluation.rank;
     if (summary_.rank == 0) summary_.rank = velocity_rank_;
     if (const RowFinding found = watch_.start(t0, x); found.loss != RowLoss::none) return lose(found);
-    if (integrator_.start(t0, x, options_.t1) != StepStatus::ok)
+    if (integrator_.start(t0, x, t_stop_) != StepStatus::ok)
         return stop(rate_failure(integrator_.rate_status(), EndReason::start_not_finite));
     // NOTE: the first step is sought with evaluations elsewhere; the report must be that of the start
     if (const RateStatus status = rate_.rate(t0, x, row_state_); status != RateStatus::ok)
@@ -197,7 +199,8 @@ bool Stretch::set_out(std::vector<double>& x) {
     if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant) position_.limit_rank(position.rank);
     accepted_ = x;
     remember(t0, x);
-    guards_.start(t0, x);
+    guards_.start(t0, x, journey_.settled);
+    journey_.settled.clear();
     marches_ = can_march();
     return true;
 }
@@ -339,6 +342,10 @@ bool Stretch::loop() {
             if (!found.unseen) return lose(found);
         }
         if (!guards_.empty() && !pass_guards(t)) return false;
+        if (guards_.blind()) {
+            if (integrator_.retreat()) continue;
+            return collapse(EndReason::step_too_small);
+        }
         if (!rows_inside(t)) {
             if (try_shorter()) continue;
             return false;
@@ -348,11 +355,13 @@ bool Stretch::loop() {
         if (moved) end_report_ = rate_.report();
         if (!still_sound()) return false;
         if (!damp(t)) return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
+        rate_.freeze();
         watch_.accept(state_);
         std::copy(state_.begin(), state_.end(), accepted_.begin());
         reach(t, state_);
         remember(t, state_);
         if (!row_at_step(t)) return false;
+        if (summary_.penetrated) return stop(EndReason::penetrated);
         if (const double share = integrator_.dependent_share(); share < std::min(k_aging, 0.3 * asked_share_)) {
             asked_share_ = share;
             if (!integrator_.at_end() && repartition()) return false;
@@ -406,27 +415,50 @@ bool Stretch::pass_guards(double t) {
     double from = integrator_.t_previous();
     while (guards_.look(integrator_, from)) {
         from = guards_.t();
+        if (!pass_notes()) return false;
         if (!rows_inside(from)) return true;  // the step is taken back, and what passed is found again
         if (!integrator_.dense(from, row_state_)) return true;
         if (project_ && !project(from, row_state_, nullptr)) return true;
         if (from == t) std::copy(state_.begin(), state_.end(), row_state_.begin());
         std::copy(row_state_.begin(), row_state_.end(), before_event_.begin());
-        const Switching::Verdict verdict = journey_.switching.passed(from, row_state_, guards_.passed());
+        const Switching::Verdict verdict = journey_.switching.passed(from, row_state_, guards_.passed(), guards_.sides());
         const bool goes_on = verdict == Switching::Verdict::go_on || verdict == Switching::Verdict::changed;
         if (options_.at_events && goes_on && !row_at_event(from)) return false;
         switch (verdict) {
             case Switching::Verdict::go_on: continue;
             case Switching::Verdict::changed: journey_.row_after_event = options_.at_events; return hand_over(from, row_state_);
             case Switching::Verdict::stop: end_at(from); return stop(EndReason::event);
+            case Switching::Verdict::endless: end_at(from); return stop(EndReason::chatter);
             case Switching::Verdict::failed: end_at(from); return stop(EndReason::no_mode);
         }
     }
+    return pass_notes();
+}
+
+bool Stretch::pass_notes() {
+    for (const GuardNote& note : guards_.notes())
+        if (journey_.switching.noted(note) == Switching::Verdict::failed) return stop(EndReason::no_mode);
     return true;
+}
+
+bool Stretch::pass_instant() {
+    const double t = integrator_.t();
+    std::copy(state_.begin(), state_.end(), before_event_.begin());
+    switch (journey_.switching.instant(t, state_)) {
+        case Switching::Verdict::stop: return stop(EndReason::event);
+        case Switching::Verdict::endless: return stop(EndReason::chatter);
+        case Switching::Verdict::failed: return stop(EndReason::no_mode);
+        case Switching::Verdict::go_on:
+        case Switching::Verdict::changed: break;
+    }
+    return hand_over(t, std::vector<double>(state_));
 }
 
 bool Stretch::hand_over(double t, std::span<const double> x) {
     reach(t, x);
     std::copy(x.begin(), x.end(), state_.begin());
+    const std::span<const Settled> settled = journey_.switching.settled();
+    journey_.settled.assign(settled.begin(), settled.end());
     t_switch_ = t;
     switched_ = true;
     return false;
@@ -585,6 +617,11 @@ void Stretch::write_row(double t, std::span<const double> x) {
     summary_.velocity_scaled = std::max(summary_.velocity_scaled, velocity.scaled);
     // a column that is not finite here is the user's column; the rate decides whether the run can go on
     (void)observe_.run(t, x);
+    if (const auto gap = guards_.gap_below(t, x, -gap_limit_); gap && !summary_.penetrated) {
+        summary_.penetrated = gap->guard;
+        summary_.penetrated_gap = gap->value;
+        summary_.penetrated_at = t;
+    }
     ++summary_.rows;
     if (!sink_) return;
     std::ranges::copy(observe_.output(row_), row_values_.begin());

@@ -33,6 +33,7 @@ struct Journey {
     bool begun = false;             // the first stretch has started
     bool saved = false;             // a state of the run, to be resumed from
     bool row_after_event = false;   // a row is due where the next stretch begins
+    std::vector<Settled> settled{};  // what is known of guards there
 };
 
 enum class Outcome { ended, switched };
@@ -99,6 +100,10 @@ private:
 
     // What happens inside the last step, in order; false when the stretch ends there.
     bool pass_guards(double t);
+    bool pass_notes();
+
+    // a law switches by time where the stretch ends; false when the run ends there
+    bool pass_instant();
 
     bool hand_over(double t, std::span<const double> x);
 
@@ -149,6 +154,7 @@ private:
     const Progress& progress_;
     RowTimes& rows_;
     const double t_begin_;
+    const double t_stop_;  // the end of the run, or an instant at which a law switches by time
     double t_switch_ = 0;
     bool switched_ = false;
     MotionRate rate_;
@@ -159,6 +165,7 @@ private:
     OutputRange row_;
     Projector position_, velocity_;
     RowWatch watch_;
+    const double gap_limit_;  // an open contact is penetrated beyond that
     GuardWatch guards_;
     std::vector<double> state_;
     std::vector<double> accepted_;  // the last accepted state

@@ -178,8 +178,14 @@ std::vector<BadModel> bad_models() {
         true;
     add(Code::E0842, particle("start x' = 1 m/s\ngravity -g*N.y\nconstraint f: dot(pos(P), N.y) >= 0\n"
                               "nonideal f: friction on P = -0.3*reaction(f)\nrun for 1 s"));
-    add(Code::E0843, particle("start x' = -1 m/s\nevent e: x falling => set x = 1e-12 m\nrun for 10 s, every 1 s")).keeps_rows =
-        true;
+    add(Code::E0843, particle("start x = 1 m, x' = -1 m/s\nevent a: x falling => set x = 1 m\n"
+                              "event b: x - 0.5 m rising => set x = -1 m\nrun for 10 s, every 1 s"))
+        .keeps_rows = true;
+    add(Code::E0834, particle("start x' = 1 m/s\nconstraint wall: 2 m - x >= 0\n"
+                              "event e: x - 1.5 m rising => set x = 3 m\nrun for 10 s, every 1 s"))
+        .keeps_rows = true;
+    add(Code::W0845, particle("start x' = 1 m/s\nevent a: x - 2 m rising => set x' = 2 m/s\n"
+                              "event b: 2*x - 4 m rising => set x' = 3 m/s\nrun for 2 s, every 1 s"));
     // without stabilization the circle is left, and its force does work that no ledger has
     add(Code::W0823,
         particle("gravity -g*N.y\nconstraint c: x^2 + y^2 = 1\nrun for 300 s, rtol 1e-5, atol 1e-5, stabilize none"));

@@ -1,0 +1,187 @@
+#include "expr/conditions.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "expr/places.hpp"
+#include "expr/substitute.hpp"
+#include "expr/sweep.hpp"
+
+namespace appell {
+
+namespace {
+
+bool compares(Op op) {
+    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual;
+}
+
+// what a value under a node depends on, and whether it is a truth: 0 or 1 by comparisons
+struct Traits {
+    bool time = false, state = false, unknown = false, truth = false;
+};
+
+Traits traits_of_symbol(SymbolKind kind) {
+    switch (kind) {
+        case SymbolKind::time: return {.time = true};
+        case SymbolKind::coordinate:
+        case SymbolKind::speed: return {.state = true};
+        case SymbolKind::parameter:
+        case SymbolKind::input: return {};
+        default: return {.unknown = true};
+    }
+}
+
+class NodeTraits {
+public:
+    NodeTraits(const Graph& graph, const std::vector<NodeId>& order) : graph_(graph), traits_(order.size()) {
+        places_.assign(order);
+        for (std::size_t i = 0; i < order.size(); ++i) traits_[i] = of(order[i]);
+    }
+    [[nodiscard]] const Traits& operator[](NodeId id) const { return traits_[places_[id]]; }
+
+private:
+    [[nodiscard]] Traits of(NodeId id) const {
+        const Op op = graph_.op(id);
+        if (op == Op::Symbol) return traits_of_symbol(graph_.symbol(graph_.symbol_of(id)).kind);
+        if (op == Op::VSymbol || op == Op::Call) return {.unknown = true};
+        Traits out;
+        bool truths = graph_.arity(id) > 0;
+        for (int k = 0; k < graph_.arity(id); ++k) {
+            const Traits& operand = (*this)[graph_.operand(id, k)];
+            out.time |= operand.time;
+            out.state |= operand.state;
+            out.unknown |= operand.unknown;
+            truths &= operand.truth || (op == Op::If && k == 0);
+        }
+        const bool joins = op == Op::Mul || op == Op::Min || op == Op::Max || op == Op::Sub || op == Op::If;
+        const std::optional<double> value = graph_.constant_value(id);
+        out.truth = op == Op::Less || op == Op::LessEqual || (joins && truths) || value == 0.0 || value == 1.0;
+        return out;
+    }
+
+    const Graph& graph_;
+    Places places_;
+    std::vector<Traits> traits_;
+};
+
+// the nodes of operations that compare, operands first
+std::vector<NodeId> comparisons_among(const Graph& graph, const std::vector<NodeId>& order, const NodeTraits& traits) {
+    std::vector<NodeId> out;
+    for (const NodeId id : order) {
+        const Op op = graph.op(id);
+        // `or` is the larger of two truths
+        const bool joins = graph.arity(id) == 2 && op != Op::Less && op != Op::LessEqual && traits[id].truth;
+        if (compares(op) && !joins) out.push_back(id);
+    }
+    return out;
+}
+
+bool compare_something(const Graph& graph, const std::vector<NodeId>& order) {
+    return std::ranges::any_of(order, [&](NodeId id) { return compares(graph.op(id)); });
+}
+
+}  // namespace
+
+std::uint64_t FrozenConditions::key(NodeId x, NodeId y) {
+    return (static_cast<std::uint64_t>(std::min(x.value, y.value)) << 32) | std::max(x.value, y.value);
+}
+
+FrozenConditions::Sides FrozenConditions::compared(NodeId id) const {
+    const NodeId x = graph_.operand(id, 0);
+    return {x, graph_.arity(id) > 1 ? graph_.operand(id, 1) : graph_.constant(0)};
+}
+
+// a root and a magnitude are never below zero; floors that only keep a quotient from 0/0 are as good as zero
+bool FrozenConditions::has_one_side(const Sides& sides) const {
+    constexpr double k_floor = 1e-200;
+    const auto not_negative = [&](NodeId id) { return graph_.op(id) == Op::Sqrt || graph_.op(id) == Op::Abs; };
+    const auto floor = [&](NodeId id) {
+        const std::optional<double> value = graph_.constant_value(id);
+        return value && *value <= k_floor;
+    };
+    return (not_negative(sides.first) && floor(sides.second)) || (not_negative(sides.second) && floor(sides.first));
+}
+
+void FrozenConditions::leave(std::span<const NodeId> roots) {
+    Sweep sweep;
+    const std::vector<NodeId>& order = sweep.collect(graph_, roots);
+    if (!compare_something(graph_, order)) return;
+    for (const NodeId id : comparisons_among(graph_, order, NodeTraits(graph_, order))) {
+        const Sides sides = compared(id);
+        left_.insert(key(sides.first, sides.second));
+    }
+}
+
+void FrozenConditions::find(std::span<const NodeId> roots) {
+    Sweep sweep;
+    const std::vector<NodeId> order = sweep.collect(graph_, roots);
+    if (!compare_something(graph_, order)) return;
+    const NodeTraits traits(graph_, order);
+    const std::size_t before = conditions_.size();
+    for (const NodeId id : comparisons_among(graph_, order, traits)) {
+        const Traits& t = traits[id];
+        if (t.unknown || !(t.time || t.state)) continue;
+        const Sides sides = compared(id);
+        if (has_one_side(sides) || left_.contains(key(sides.first, sides.second))) continue;
+        const auto [place, fresh] = index_.emplace(key(sides.first, sides.second), conditions_.size());
+        if (fresh)
+            conditions_.push_back({sides.first, sides.second,
+                                   graph_.add_symbol("side " + std::to_string(conditions_.size() + 1), SymbolKind::parameter),
+                                   !t.state});
+        const Op op = graph_.op(id);
+        conditions_[place->second].jumps |= op == Op::Sign || op == Op::Less || op == Op::LessEqual;
+    }
+    if (conditions_.size() == before) return;
+    images_.clear();  // of expressions that contain the new ones
+    for (std::size_t i = before; i < conditions_.size(); ++i) {
+        Condition& c = conditions_[i];
+        c.guard = (*this)(graph_.sub(c.first, c.second));
+    }
+}
+
+NodeId FrozenConditions::frozen(NodeId id) {
+    const int arity = graph_.arity(id);
+    if (arity == 0) return id;
+    const NodeId x = image(graph_.operand(id, 0));
+    const NodeId y = arity > 1 ? image(graph_.operand(id, 1)) : NodeId{};
+    const NodeId z = arity > 2 ? image(graph_.operand(id, 2)) : NodeId{};
+    const Op op = graph_.op(id);
+    if (compares(op)) {
+        const Sides sides = compared(id);
+        const auto found = index_.find(key(sides.first, sides.second));
+        if (found != index_.end()) {
+            const Condition& c = conditions_[found->second];
+            const NodeId zero = graph_.constant(0), other = arity > 1 ? y : zero;
+            const bool same = c.first == sides.first;  // or the other way round
+            const NodeId side = graph_.symbol_node(c.side), frozen_sign = same ? side : graph_.neg(side);
+            const NodeId sign =
+                graph_.make(Op::If, side, frozen_sign, graph_.make(Op::Sign, graph_.sub(x, other)));
+            switch (op) {
+                case Op::Less: return graph_.make(Op::Less, sign, zero);
+                case Op::LessEqual: return graph_.make(Op::LessEqual, sign, zero);
+                case Op::Sign: return sign;
+                case Op::Abs: return graph_.mul(sign, x);
+                case Op::Min: return graph_.make(Op::If, graph_.make(Op::LessEqual, sign, zero), x, y);
+                default: return graph_.make(Op::If, graph_.make(Op::LessEqual, zero, sign), x, y);
+            }
+        }
+    }
+    const bool same =
+        x == graph_.operand(id, 0) && (arity < 2 || y == graph_.operand(id, 1)) && (arity < 3 || z == graph_.operand(id, 2));
+    return same ? id : rebuild(graph_, id, x, y, z);
+}
+
+NodeId FrozenConditions::operator()(NodeId expression) {
+    if (conditions_.empty()) return expression;
+    const auto known = [&](NodeId id) { return id.index() < images_.size() && images_[id.index()].valid(); };
+    if (known(expression)) return images_[expression.index()];
+    Sweep sweep;
+    const std::vector<NodeId>& order = sweep.collect(graph_, std::span(&expression, 1), known);
+    if (images_.size() <= expression.index()) images_.resize(graph_.size());
+    for (const NodeId id : order) images_[id.index()] = frozen(id);
+    return images_[expression.index()];
+}
+
+}  // namespace appell

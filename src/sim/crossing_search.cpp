@@ -1,0 +1,166 @@
+#include "sim/crossing_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace appell {
+
+namespace {
+
+// Enclosures in one search. A function that is still unclear after that many is not one that intervals can follow.
+constexpr std::size_t k_most_enclosures = 50'000;
+// halvings of an interval before it is as short as numbers are resolved
+constexpr std::size_t k_most_depth = 64;
+constexpr int k_most_sections = 200;
+
+bool beyond(int side, double value, double noise) { return side * value < -noise; }
+
+Interval times(int side, const Interval& x) { return side < 0 ? -x : x; }
+
+}  // namespace
+
+CrossingSearch::CrossingSearch(std::size_t functions) : at_end_(functions) {
+    pieces_.reserve(2 * k_most_depth);
+    undecided_.reserve(2 * k_most_depth * (functions + 1));
+}
+
+bool CrossingSearch::is_shortest(const Piece& piece) const {
+    constexpr double k_resolved = 4 * std::numeric_limits<double>::epsilon();
+    const double least = std::max(1e-13 * (end_ - begin_), k_resolved * std::max(std::abs(piece.a), std::abs(piece.b)));
+    return piece.b - piece.a <= least;
+}
+
+bool CrossingSearch::run(EnclosedFunctions& functions, double begin, double end, std::span<Crossing> crossings) {
+    functions_ = &functions;
+    begin_ = begin;
+    end_ = first_ = end;
+    for (Crossing& c : crossings) c.at = c.grazes = c.lost = Crossing::k_none;
+    if (!(begin < end)) return true;
+    undecided_.resize(crossings.size());
+    std::iota(undecided_.begin(), undecided_.end(), std::size_t{0});
+    pieces_.assign(1, {begin, end, 0, crossings.size()});
+    std::size_t enclosures = 0;
+    while (!pieces_.empty()) {
+        const Piece piece = pieces_.back();
+        pieces_.pop_back();
+        undecided_.resize(piece.last);
+        // together with the first crossing others may happen, but not after it
+        if (piece.a > first_) continue;
+        if (++enclosures > k_most_enclosures) return false;
+        look_at(piece, crossings);
+    }
+    return true;
+}
+
+void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) {
+    const std::span<const MovingInterval> over = functions_->enclose(piece.a, piece.b);
+    const std::span<const double> values = functions_->evaluate(piece.b);
+    std::copy(values.begin(), values.end(), at_end_.begin());
+    const std::size_t kept = undecided_.size();
+    const bool shortest = is_shortest(piece) || pieces_.size() + 2 > pieces_.capacity();
+    for (std::size_t k = piece.first; k < piece.last; ++k) {
+        const std::size_t which = undecided_[k];
+        Crossing& c = crossings[which];
+        if (!std::isnan(c.at)) continue;
+        switch (judge(c, piece, over[which], at_end_[which])) {
+            case Verdict::none:
+                if (c.side == 0 && std::abs(at_end_[which]) > c.noise) c.side = at_end_[which] > 0 ? 1 : -1;
+                break;
+            case Verdict::crossing: cross(c, piece, which); break;
+            case Verdict::no_value:
+                if (std::isnan(c.lost)) c.lost = piece.a;
+                break;
+            case Verdict::near_zero: settle(c, piece, which); break;
+            case Verdict::unclear:
+                if (shortest)
+                    settle(c, piece, which);
+                else
+                    undecided_.push_back(which);
+        }
+    }
+    const std::size_t count = undecided_.size() - kept;
+    if (count == 0) return;
+    // the earlier half is looked at first, and its list lies above that of the later one
+    const double middle = piece.a + 0.5 * (piece.b - piece.a);
+    undecided_.resize(kept + 2 * count);
+    std::copy_n(undecided_.begin() + static_cast<std::ptrdiff_t>(kept), count,
+                undecided_.begin() + static_cast<std::ptrdiff_t>(kept + count));
+    pieces_.push_back({middle, piece.b, kept, kept + count});
+    pieces_.push_back({piece.a, middle, kept + count, kept + 2 * count});
+}
+
+CrossingSearch::Verdict CrossingSearch::judge(const Crossing& c, const Piece& piece, const MovingInterval& over,
+                                              double at_end) const {
+    if (over.value.empty()) return Verdict::no_value;
+    if (!std::isfinite(at_end)) return Verdict::unclear;
+    Interval value = over.value;
+    const bool slope_known = over.rate.bounded();
+    if (slope_known) value = common_part(value, Interval(at_end) + over.rate * Interval(piece.a - piece.b, 0));
+    const bool monotone = slope_known && !over.rate.contains(0);
+    const double noise = std::max(c.noise, 0.0);
+    if (c.side == 0) {
+        if (value.largest() <= noise) return Verdict::none;
+        const bool clear = std::abs(at_end) > noise;
+        // it sets out on zero: monotone, it is on one side from then on
+        if (clear && (monotone || value.lo > 0 || value.hi < 0)) return c.leaves ? Verdict::crossing : Verdict::none;
+        return Verdict::unclear;
+    }
+    if (times(c.side, value).lo >= -noise) return Verdict::none;
+    if (monotone) return beyond(c.side, at_end, noise) ? Verdict::crossing : Verdict::none;
+    // beyond throughout: it was there already
+    if (times(c.side, value).hi < -noise) return Verdict::crossing;
+    return value.largest() <= c.band ? Verdict::near_zero : Verdict::unclear;
+}
+
+// No shorter interval can be had, or the function stays near zero: its end tells.
+void CrossingSearch::settle(Crossing& c, const Piece& piece, std::size_t which) {
+    const double at_end = at_end_[which];
+    if (!std::isfinite(at_end)) {
+        if (std::isnan(c.lost)) c.lost = piece.b;
+    } else if (c.side == 0) {
+        if (std::abs(at_end) <= c.noise) return;
+        if (c.leaves)
+            cross(c, piece, which);
+        else
+            c.side = at_end > 0 ? 1 : -1;
+    } else if (beyond(c.side, at_end, c.noise)) {
+        cross(c, piece, which);
+    } else if (std::isnan(c.grazes)) {
+        c.grazes = piece.b;
+    }
+}
+
+// The first place in the piece that is not on the side before any more: between the ends by the rule of Illinois, which keeps the
+// root between two values of different sign and halves the interval where it would stall.
+void CrossingSearch::cross(Crossing& c, const Piece& piece, std::size_t which) {
+    const int side = c.side != 0 ? c.side : at_end_[which] > 0 ? -1 : 1;
+    double a = piece.a, b = piece.b;
+    double fa = side * functions_->evaluate(a)[which], fb = side * at_end_[which];
+    // a start on zero, or beyond it, has passed as soon as it is clearly on the other side
+    const double zero = fa > 0 ? 0 : -c.noise;
+    double ga = fa - zero, gb = fb - zero;
+    if (!(ga > 0)) ga = c.noise > 0 ? c.noise : std::numeric_limits<double>::min();
+    bool halve = false;
+    for (int i = 0; i < k_most_sections && gb < 0; ++i) {
+        double middle = a + (b - a) * (ga / (ga - gb));
+        if (halve || !(middle > a && middle < b)) middle = a + 0.5 * (b - a);
+        if (!(middle > a && middle < b)) break;
+        const double before = b - a;
+        const double g = side * functions_->evaluate(middle)[which] - zero;
+        if (g <= 0) {
+            if (gb == g || b - middle < 0.1 * before) ga *= 0.5;
+            b = middle;
+            gb = g;
+        } else {
+            if (middle - a < 0.1 * before) gb *= 0.5;
+            a = middle;
+            ga = g;
+        }
+        halve = b - a > 0.5 * before;
+    }
+    c.at = b;
+    first_ = std::min(first_, b);
+}
+
+}  // namespace appell
