@@ -156,8 +156,7 @@ NodeId FrozenConditions::frozen(NodeId id) {
             const NodeId zero = graph_.constant(0), other = arity > 1 ? y : zero;
             const bool same = c.first == sides.first;  // or the other way round
             const NodeId side = graph_.symbol_node(c.side), frozen_sign = same ? side : graph_.neg(side);
-            const NodeId sign =
-                graph_.make(Op::If, side, frozen_sign, graph_.make(Op::Sign, graph_.sub(x, other)));
+            const NodeId sign = graph_.make(Op::If, side, frozen_sign, graph_.make(Op::Sign, graph_.sub(x, other)));
             switch (op) {
                 case Op::Less: return graph_.make(Op::Less, sign, zero);
                 case Op::LessEqual: return graph_.make(Op::LessEqual, sign, zero);

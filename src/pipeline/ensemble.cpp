@@ -13,6 +13,7 @@
 #include "lanes/crew.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/energy_audit.hpp"
+#include "pipeline/motion_lowering.hpp"
 
 namespace appell {
 
@@ -205,10 +206,13 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
     const FormulationInfo& info_of_formulation =
         *std::find_if(all_formulations().begin(), all_formulations().end(),
                       [&](const FormulationInfo& row) { return row.formulation == formulation(m); });
-    // what a run finds out about itself beyond the numbers: partitions, modes, tolerances by name, gains among the parameters
-    out.own_partition_ = m.switches() || !m.run.tolerances.empty() || planned_run(m, out.run_).drift == DriftControl::baumgarte ||
-                         info_of_formulation.partitioned || formulation(m) == Formulation::minimal ||
-                         formulation(m) == Formulation::nonminimal;
+    // what a run finds out about itself beyond the numbers: partitions, modes, conditions in laws, tolerances by name, gains
+    // among the parameters
+    FrozenConditions conditions(out.base_->derivation.dynamics->graph());
+    conditions.find(motion_expressions(*out.base_->derivation.dynamics));
+    out.own_partition_ = m.switches() || !conditions.empty() || !m.run.tolerances.empty() ||
+                         planned_run(m, out.run_).drift == DriftControl::baumgarte || info_of_formulation.partitioned ||
+                         formulation(m) == Formulation::minimal || formulation(m) == Formulation::nonminimal;
 
     const RowLayout& layout = out.base_->lowered.layout;
     const std::vector<std::string>& columns = out.base_->lowered.motion.columns;

@@ -91,7 +91,12 @@ private:
         for (const Speed& s : m_.speeds) u.push_back(s.u);
         std::vector<NodeId> momentum(u.size(), g_.constant(0));
         for (const SparseEntry& e : jacobian(g_, std::span(&d_.kinetic_energy, 1), u).entries) momentum[e.column] = e.value;
-        out_.momenta = lower_frozen(g_, {lowered_.inputs, {}, {{"momentum", momentum}}}, &conditions_);
+        out_.momenta =
+            lower_frozen(g_,
+                         {lowered_.inputs,
+                          {},
+                          {{"momentum", momentum}, {"potential", {d_.potential_energy}}, {"kinetic", {d_.kinetic_energy}}}},
+                         &conditions_);
         out_.momentum.emplace(lowered_.motion, out_.momenta);
         ConstrainedSolve solve;
         solve.M = d_.M();
@@ -106,8 +111,9 @@ private:
         }
         for (std::size_t row = 0; row < d_.rows.size(); ++row) {
             const ConstraintRow& r = d_.rows[row];
-            // friction makes no impulse, and actuators none either
-            if (r.level == Level::acceleration || m_.constraints[r.constraint].stick_of || r.by_actuators) continue;
+            const Constraint& c = m_.constraints[r.constraint];
+            // friction makes no impulse, actuators none either, and contacts have their own law of impact
+            if (r.level == Level::acceleration || c.stick_of || c.unilateral || r.by_actuators) continue;
             for (const SparseEntry& e : d_.A.entries)
                 if (e.row == row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), e.column, e.value});
             solve.b.push_back(g_.neg(r.velocity));

@@ -20,9 +20,11 @@ struct LawPrograms {
     // "place": positions and directions that depend on sides
     Program places;
     std::vector<std::string> place_names;  // by entry of "place"
-    // "momentum": the derivatives of the kinetic energy by the speeds, where they depend on sides
+    // "momentum": the derivatives of the kinetic energy by the speeds; "kinetic" and "potential" energy. Where velocities or
+    // energies can change with the sides.
     Program momenta;
-    // "jump" of the speeds from a change of the momenta, further inputs after those of the motion, and the rows' residuals
+    // "jump" of the speeds from a change of the momenta, which are further inputs after those of the motion, and from the rows'
+    // residuals
     Program impulse;
 
     std::optional<MotionProgram> look, place, momentum;

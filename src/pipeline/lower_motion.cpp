@@ -14,6 +14,7 @@
 #include "expr/dependence.hpp"
 #include "jit/native_code.hpp"
 #include "pipeline/force_columns.hpp"
+#include "pipeline/law_programs.hpp"
 #include "pipeline/motion_lowering.hpp"
 #include "pipeline/scene_columns.hpp"
 #include "sim/project.hpp"
@@ -196,7 +197,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         for (const LedgerEntry& entry : entries)
             APPELL_ASSERT(std::find(names.begin(), names.end(), entry.name) != names.end(),
                           "the whole has every entry of a mode");
-        if (m.switches()) names.emplace_back(k_jumps);
+        const bool laws_jump =
+            options.conditions != nullptr && switches_may_jump(options.whole ? *options.whole : d, *options.conditions);
+        if (m.switches() || laws_jump) names.emplace_back(k_jumps);
         for (std::string& name : names) {
             column(fmt::format("work({})", name), g.constant(0));
             const auto found = std::find_if(entries.begin(), entries.end(), [&](const LedgerEntry& e) { return e.name == name; });

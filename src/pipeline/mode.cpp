@@ -9,6 +9,7 @@
 #include "dynam/quantities.hpp"
 #include "expr/dependence.hpp"
 #include "jit/native_code.hpp"
+#include "pipeline/motion_lowering.hpp"
 
 namespace appell {
 
@@ -31,33 +32,39 @@ SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double atol, bool
     }
 }
 
+void Mode::set_parameter(std::size_t place, double value) {
+    lowered.motion.parameters[place] = value;
+    for (std::optional<MotionProgram>* program : {&inspected, &impacted, &evaluated})
+        if (*program) (*program)->set_parameter(place, value);
+    laws.set_parameter(place, value);
+}
+
 void Mode::set_directions(std::span<const std::array<double, 3>> directions) {
     for (std::size_t i = 0; i < directions.size(); ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const std::size_t place = lowered.first_direction + 3 * i + axis;
-            lowered.motion.parameters[place] = directions[i][axis];
-            for (std::optional<MotionProgram>* program : {&inspected, &impacted, &evaluated})
-                if (*program) (*program)->set_parameter(place, directions[i][axis]);
-        }
+        for (std::size_t axis = 0; axis < 3; ++axis) set_parameter(lowered.first_direction + 3 * i + axis, directions[i][axis]);
+}
+
+void Mode::set_sides(std::span<const int> sides) {
+    for (std::size_t i = 0; i < lowered.sides; ++i) set_parameter(lowered.first_side + i, sides[i]);
 }
 
 Guard::Passage passage_of(const Event& event) {
-    return event.passage < 0   ? Guard::Passage::falling
-           : event.passage > 0 ? Guard::Passage::rising
-                               : Guard::Passage::either;
+    return event.passage < 0 ? Guard::Passage::falling : event.passage > 0 ? Guard::Passage::rising : Guard::Passage::either;
 }
 
 namespace {
 
 class ModeMaker {
 public:
-    ModeMaker(const SwitchedSystem& system, const std::vector<bool>& off, Mode& mode, Diagnostics& diagnostics)
+    ModeMaker(const SwitchedSystem& system, const std::vector<bool>& off, Mode& mode, FrozenConditions* conditions,
+              Diagnostics& diagnostics)
         : s_(system),
           m_(system.model),
           g_(system.whole.graph()),
           off_(off),
           mode_(mode),
           d_(mode.dynamics),
+          conditions_(conditions),
           diagnostics_(diagnostics),
           quantities_(d_, diagnostics) {}
 
@@ -91,10 +98,11 @@ public:
     }
 
 private:
+    [[nodiscard]] Program lower(ProgramSpec spec) const { return lower_frozen(g_, std::move(spec), conditions_); }
     [[nodiscard]] Program program(std::vector<OutputGroup> outputs) const {
         std::vector<ConstrainedSolve> solves(quantities_.solves());
         solves.insert(solves.end(), mode_.lowered.equations.begin(), mode_.lowered.equations.end());
-        return lower_program(g_, {mode_.lowered.inputs, std::move(solves), std::move(outputs)});
+        return lower({mode_.lowered.inputs, std::move(solves), std::move(outputs)});
     }
 
     // of a row of the whole system
@@ -176,9 +184,10 @@ private:
 
     void guard_all() {
         using What = GuardMeaning::What;
+        using Passage = Guard::Passage;
         // by what it stands for each of these is positive, and the motion depends on it
         const auto contact_or_friction = [](double noise, bool gap) {
-            return Guard{.passage = Guard::Passage::falling, .armed = true, .noise = noise, .essential = true, .gap = gap};
+            return Guard{.passage = Passage::falling, .armed = true, .noise = noise, .essential = true, .gap = gap};
         };
         for (std::size_t i = 0; i < s_.contacts.size(); ++i) {
             if (off_[s_.contacts[i]])
@@ -204,6 +213,10 @@ private:
             guard({What::event, i}, event_values_.back(), {.passage = passage_of(event)});
             for (const Event::Set& set : event.sets) sets_.push_back(quantities_.scalar(set.value, event.span));
         }
+        // what depends on time alone switches at instants that are known beforehand
+        for (std::size_t i = 0; i < mode_.lowered.sides; ++i)
+            if (const Condition& c = conditions_->all()[i]; !c.of_time)
+                guard({What::condition, i}, c.guard, {.passage = Passage::either, .leaves = true});
     }
 
     // of t, q, u and parameters alone
@@ -223,7 +236,7 @@ private:
             motion.guards.push_back(g->how);
             (g < by_solves ? plain : others).push_back(g->value);
         }
-        if (!plain.empty()) motion.guard = lower_program(g_, {mode_.lowered.inputs, {}, {{"guard", std::move(plain)}}});
+        if (!plain.empty()) motion.guard = lower({mode_.lowered.inputs, {}, {{"guard", std::move(plain)}}});
         if (!others.empty()) motion.guard_by_solves = program({{"guard", std::move(others)}});
         if (!native) return;
         for (Program* p : {&motion.guard, &motion.guard_by_solves})
@@ -245,7 +258,7 @@ private:
                 motion.followed.push_back(mode_.lowered.first_direction + 3 * i + axis);
             }
         }
-        if (!followed.empty()) motion.follow = lower_program(g_, {mode_.lowered.inputs, {}, {{"follow", followed}}});
+        if (!followed.empty()) motion.follow = lower({mode_.lowered.inputs, {}, {{"follow", followed}}});
     }
 
     // M du = A' p over all rows that are on, without laws: the rates of closed gaps are reversed times their restitution
@@ -281,10 +294,10 @@ private:
             change.push_back(sum);
             restitution.push_back(c.restitution.valid() ? quantities_.scalar(c.restitution, c.span) : g_.constant(0));
         }
-        mode_.impact = lower_program(
-            g_, {mode_.lowered.inputs,
-                 {solve},
-                 {{"jump", jump}, {"impulse", impulse}, {"change", change}, {"restitution", restitution}, {"rate", gap_rate_}}});
+        mode_.impact = lower(
+            {mode_.lowered.inputs,
+             {solve},
+             {{"jump", jump}, {"impulse", impulse}, {"change", change}, {"restitution", restitution}, {"rate", gap_rate_}}});
         mode_.impacted.emplace(mode_.lowered.motion, mode_.impact);
     }
 
@@ -294,6 +307,7 @@ private:
     const std::vector<bool>& off_;
     Mode& mode_;
     const ConstrainedDynamics& d_;
+    FrozenConditions* conditions_;  // of the laws; none: they mean what is written
     Diagnostics& diagnostics_;
     Quantities quantities_;
     std::vector<NodeId> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_;
@@ -322,7 +336,8 @@ std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<
     diagnostics.append(lowered.diagnostics);
     if (!lowered.ok()) return nullptr;
     mode->lowered = std::move(*lowered);
-    if (!ModeMaker(system, off, *mode, diagnostics).make(options.native)) return nullptr;
+    if (!ModeMaker(system, off, *mode, options.conditions, diagnostics).make(options.native)) return nullptr;
+    if (mode->lowered.sides > 0) make_law_programs(mode->dynamics, mode->lowered, *options.conditions, mode->laws);
     return mode;
 }
 

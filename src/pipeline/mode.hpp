@@ -10,6 +10,7 @@
 
 #include "base/diagnostics.hpp"
 #include "dynam/constrained_dynamics.hpp"
+#include "pipeline/law_programs.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "sim/motion_program.hpp"
 
@@ -30,8 +31,8 @@ struct SwitchedSystem {
 };
 
 struct GuardMeaning {
-    enum class What { closes, opens, stops, slips, event } what;
-    std::size_t index;  // contact, friction or event
+    enum class What { closes, opens, stops, slips, event, condition } what;
+    std::size_t index;  // contact, friction, event or condition
 };
 
 [[nodiscard]] Guard::Passage passage_of(const Event& event);
@@ -48,9 +49,15 @@ struct Mode {
     // events: by event "value"; "set", the values that events set, in their order
     Program inspect, impact, events;
     std::optional<MotionProgram> inspected, impacted, evaluated;
+    LawPrograms laws;      // where there are conditions in laws
     std::size_t rank = 0;  // of its rows, at its last inspection
 
     void set_directions(std::span<const std::array<double, 3>> directions);
+    // by condition; more than there are in this mode may be given
+    void set_sides(std::span<const int> sides);
+
+private:
+    void set_parameter(std::size_t place, double value);
 };
 
 // `off`, by constraint; x: where the motion is, or nothing at the start. None with the reason among the diagnostics.

@@ -8,6 +8,8 @@
 
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
+#include "pipeline/law_jumps.hpp"
+#include "pipeline/motion_lowering.hpp"
 #include "sim/project.hpp"
 #include "sim/works.hpp"
 
@@ -30,13 +32,14 @@ std::array<double, 3> along(const std::array<double, 3>& v, double sign) {
 
 }  // namespace
 
-ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, double atol, Diagnostics& diagnostics)
+ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, const SimulateOptions& run,
+                             Diagnostics& diagnostics)
     : whole_(whole),
       m_(*whole.model),
       g_(whole.graph()),
-      system_(whole, atol, options.jacobian),
+      system_(whole, run.atol, options.jacobian),
       options_(std::move(options)),
-      atol_(atol),
+      atol_(run.atol),
       diagnostics_(diagnostics),
       contacts_(system_.contacts),
       direction_(m_.frictions.size(), {1, 0, 0}),
@@ -45,6 +48,12 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       event_sides_(m_.events.size(), 0) {
     options_.rest_speed = system_.rest_speed;
     options_.whole = &whole_;
+    if (!options_.for_run) return;
+    laws_.emplace(whole_, run);
+    if (laws_->empty())
+        laws_.reset();
+    else
+        options_.conditions = &laws_->conditions();
 }
 
 const Motion& ModeSwitching::motion() const { return now_->lowered.motion; }
@@ -55,6 +64,7 @@ Mode* ModeSwitching::mode(std::span<const double> x) {
     auto& place = modes_[off_];
     if (!place) place = make_mode(system_, off_, x, options_, diagnostics_);
     if (place) place->set_directions(direction_);
+    if (place && laws_) place->set_sides(laws_->sides());
     return place.get();
 }
 
@@ -317,9 +327,11 @@ void ModeSwitching::record(double t, std::string what, std::span<const double> x
 double ModeSwitching::energy(double t, std::span<const double> x) {
     if (!energy_) {
         const NodeId sum = g_.add(whole_.kinetic_energy, whole_.potential_energy);
-        energy_program_ = lower_program(g_, {now_->lowered.inputs, {}, {{"energy", {sum}}}});
+        energy_program_ = lower_frozen(g_, {now_->lowered.inputs, {}, {{"energy", {sum}}}}, options_.conditions);
         energy_.emplace(motion(), energy_program_);
+        energy_sides_ = now_->lowered.sides;
     }
+    for (std::size_t i = 0; i < energy_sides_; ++i) energy_->set_parameter(now_->lowered.first_side + i, laws_->sides()[i]);
     (void)energy_->run(t, x);
     return energy_->output("energy").front();
 }
@@ -361,6 +373,7 @@ Diagnostic ModeSwitching::failure(const SimulateSummary& s) const {
     switch (s.reason) {
         case EndReason::penetrated: return penetration(now_->guards[*s.penetrated].index, s.penetrated_at, s.penetrated_gap);
         case EndReason::chatter:
+            if (const auto endless = laws_ ? laws_->endless(s.t_end) : std::nullopt) return *endless;
             return {Code::E0843,
                     {},
                     fmt::format("events follow each other without end at t = {}", short_number(s.t_end)),
@@ -401,7 +414,8 @@ void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> 
     using What = GuardMeaning::What;
     for (const auto& [what, i] : happened) {
         switch (what) {
-            case What::event: continue;
+            case What::event:
+            case What::condition: continue;
             case What::closes: closing.push_back(i); break;
             case What::opens: open(i); break;
             case What::stops:
@@ -417,11 +431,50 @@ void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> 
     }
 }
 
-// One round: contacts and frictions, impacts, events in the order of the file, and the mode that follows from all of it.
-bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened) {
-    if (!inspect(now.t, x)) return false;
+bool ModeSwitching::decide_laws(double t, std::span<const double> x, const Flips& flips) {
+    if (!laws_) return true;
+    const bool good = laws_->decide(now_->laws, t, x, flips, failure_);
+    now_->set_sides(laws_->sides());
+    return good;
+}
+
+// They switch, and where they prescribe velocities, speeds jump. What touches takes that as an impact.
+bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& flips) {
+    if (flips.empty()) return true;
+    const std::vector<int> before(laws_->sides().begin(), laws_->sides().end());
+    if (!decide_laws(now.t, x, flips)) return false;
+    now.changed = true;
+    const bool by_state =
+        std::ranges::none_of(flips, [&](const LawSwitching::Flip& f) { return laws_->conditions().all()[f.condition].of_time; });
+    switch (carry_over(*now_, {before, now.t, by_state, atol_}, x, failure_)) {
+        case LawJump::none: return true;
+        case LawJump::impossible: return false;
+        case LawJump::speeds: break;
+    }
+    now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));
+    if (!m_.switches()) return true;
+    return inspect(now.t, x) && impact(now.t, x, {});
+}
+
+// the sides of laws and the mode of contacts and frictions, which depend on each other
+bool ModeSwitching::settle_all(double t, std::span<double> x) {
+    constexpr int k_most_rounds_of_laws = 10;
+    for (int k = 0; k < k_most_rounds_of_laws; ++k) {
+        const std::vector<int> before =
+            laws_ ? std::vector<int>(laws_->sides().begin(), laws_->sides().end()) : std::vector<int>{};
+        if (!settle(t, x)) return false;
+        if (!laws_) return true;
+        if (!decide_laws(t, x, {})) return false;
+        if (std::ranges::equal(before, laws_->sides())) return true;
+    }
+    return true;
+}
+
+// One round: laws, contacts and frictions, impacts, events in the order of the file, and the mode that follows from all of it.
+bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips) {
+    const bool changed = std::exchange(now.changed, false);
+    if (!switch_laws(now, x, flips) || !inspect(now.t, x)) return false;
     std::vector<std::size_t> closing, events;
-    bool changed = std::exchange(now.changed, false);
     switch_contacts(now, happened, closing);
     if (!closing.empty()) {
         if (!keeps_contacts_open(now.t) || !impact(now.t, x, closing)) return false;
@@ -445,7 +498,7 @@ bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const Guard
         event_sides_ = sides;
         event_sides_[i] = own;
     }
-    if (now.changed && (!settle(now.t, x) || !keeps_contacts_open(now.t))) return false;
+    if (now.changed && (!settle_all(now.t, x) || !keeps_contacts_open(now.t))) return false;
     now.changed = now.changed || changed;
     return true;
 }
@@ -455,6 +508,7 @@ void ModeSwitching::settle_guards(const Instant& now) {
     for (std::size_t g = 0; g < now_->guards.size(); ++g) {
         const auto& [what, i] = now_->guards[g];
         if (what == GuardMeaning::What::event) settled_.push_back({g, now.acted[i] ? 0 : event_sides_[i]});
+        if (what == GuardMeaning::What::condition) settled_.push_back({g, laws_->sides()[i]});
     }
 }
 
@@ -477,30 +531,50 @@ void ModeSwitching::say(const Instant& now, std::span<const GuardMeaning> happen
     if (!what.empty()) record(now.t, fmt::format("{}", fmt::join(what, ", ")), x);
 }
 
-Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::span<const std::size_t> guards,
-                                         std::span<const int> sides) {
-    Instant now{t, off_, {x.begin(), x.end()}};
+Switching::Verdict ModeSwitching::happen(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened,
+                                         const Flips& flips) {
     now.acted.resize(m_.events.size());
-    std::vector<GuardMeaning> happened, round;
-    for (const std::size_t g : guards) happened.push_back(now_->guards[g]);
-    for (std::size_t g = 0; g < sides.size(); ++g)
-        if (now_->guards[g].what == GuardMeaning::What::event) event_sides_[now_->guards[g].index] = sides[g];
-    round = happened;
-    for (std::size_t rounds = 0; !round.empty(); ++rounds) {
+    const bool ledger = x.size() > states() && motion().works.back() == k_jumps;
+    const double energy_before = ledger ? energy(now.t, x) : 0;
+    std::vector<GuardMeaning> round(happened.begin(), happened.end());
+    for (std::size_t rounds = 0; rounds == 0 || !round.empty(); ++rounds) {
         if (rounds == k_most_rounds) {
             say(now, happened, x);
             return Verdict::endless;
         }
-        if (!act(now, x, round)) return Verdict::failed;
+        if (!act(now, x, round, rounds == 0 ? flips : Flips{})) return Verdict::failed;
         round.clear();
-        if (now.changed) look_at_events(t, x, &round);
+        if (now.changed) look_at_events(now.t, x, &round);
     }
-    if (now.changed && x.size() > states())
-        add_work(motion(), x, x.size() - states() - 1, energy(t, x) - energy(t, now.x_before));
+    if (now.changed && ledger) add_work(motion(), x, x.size() - states() - 1, energy(now.t, x) - energy_before);
     if (now.changed) settle_guards(now);
     say(now, happened, x);
     if (now.stop) return Verdict::stop;
     return now.changed ? Verdict::changed : Verdict::go_on;
+}
+
+Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::span<const std::size_t> guards,
+                                         std::span<const int> sides) {
+    Instant now{t, off_, {x.begin(), x.end()}};
+    std::vector<GuardMeaning> happened;
+    Flips flips;
+    for (const std::size_t g : guards) {
+        const GuardMeaning& meaning = happened.emplace_back(now_->guards[g]);
+        if (meaning.what == GuardMeaning::What::condition) flips.push_back({meaning.index, sides[g]});
+    }
+    for (std::size_t g = 0; g < sides.size(); ++g)
+        if (now_->guards[g].what == GuardMeaning::What::event) event_sides_[now_->guards[g].index] = sides[g];
+    return happen(now, x, happened, flips);
+}
+
+double ModeSwitching::next_instant(double t, double t_end) { return laws_ ? laws_->next_instant(now_->laws, t, t_end) : t_end; }
+
+Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
+    Instant now{t, off_, {x.begin(), x.end()}};
+    std::ranges::fill(event_sides_, 0);
+    look_at_events(t, x, nullptr);
+    const Verdict verdict = happen(now, x, {}, Flips(laws_->due().begin(), laws_->due().end()));
+    return verdict == Verdict::go_on ? Verdict::changed : verdict;
 }
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
@@ -510,6 +584,7 @@ Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
         fresh->lowered.motion.reduction->independent == now_->lowered.motion.reduction->independent)
         return Verdict::failed;
     fresh->set_directions(direction_);
+    if (laws_) fresh->set_sides(laws_->sides());
     std::vector<std::string> names;
     for (const std::size_t i : fresh->lowered.independent_speeds) names.push_back(m_.speeds[i].name);
     auto& place = modes_[off_];
@@ -543,10 +618,19 @@ bool ModeSwitching::begin() {
     now_ = mode({});
     if (now_ == nullptr) return false;
     std::vector<double> x = now_->lowered.x0;
-    const double size = now_->lowered.motion.parameters[now_->lowered.first_direction - 1];
-    if (contacts_.empty() && m_.frictions.empty()) return true;
+    const double size = now_->lowered.motion.length;
+    if (!laws_ && contacts_.empty() && m_.frictions.empty()) return true;
     // a start that can not be had is the run's to report
-    if (!project(t, x, true) || !inspect(t, x)) return true;
+    if (!project(t, x, true)) return true;
+    if (!decide_laws(t, x, {})) {
+        diagnostics_.add(failure_);
+        return false;
+    }
+    if (contacts_.empty() && m_.frictions.empty()) {
+        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())});
+        return true;
+    }
+    if (!inspect(t, x)) return true;
     bool good = true;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const Constraint& c = m_.constraints[contacts_[i]];
@@ -561,7 +645,14 @@ bool ModeSwitching::begin() {
     if (!good) return false;
     for (std::size_t c = 0; c < off_.size(); ++c)
         if (!off_[c] && !m_.constraints[c].stick_of) begin_friction(c);
-    if (settle(t, x)) return true;
+    if (settle_all(t, x)) {
+        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())});
+        return true;
+    }
+    if (failure_.code == Code::E0832) {
+        diagnostics_.add(failure_);
+        return false;
+    }
     diagnostics_.add({Code::E0842,
                       {},
                       failure_.message,

@@ -26,6 +26,7 @@
 #include "base/diagnostics.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "pipeline/contact_state.hpp"
+#include "pipeline/law_switching.hpp"
 #include "pipeline/mode.hpp"
 #include "report/run_record.hpp"
 #include "sim/motion_program.hpp"
@@ -36,7 +37,8 @@ namespace appell {
 class ModeSwitching final : public Switching {
 public:
     // `whole`: with the rows of all constraints
-    ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, double atol, Diagnostics& diagnostics);
+    ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOptions options, const SimulateOptions& run,
+                  Diagnostics& diagnostics);
 
     // The mode of the start values; false with the reason among the diagnostics.
     [[nodiscard]] bool begin();
@@ -44,6 +46,8 @@ public:
     [[nodiscard]] const Motion& motion() const override;
     [[nodiscard]] Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards,
                                  std::span<const int> sides) override;
+    [[nodiscard]] double next_instant(double t, double t_end) override;
+    [[nodiscard]] Verdict instant(double t, std::span<double> x) override;
     [[nodiscard]] std::span<const Settled> settled() const override { return settled_; }
     [[nodiscard]] Verdict worn(double t, std::span<const double> x) override;
 
@@ -51,6 +55,8 @@ public:
     [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
     [[nodiscard]] const std::vector<bool>& off() const { return off_; }
     [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
+    // how often conditions in laws switched
+    [[nodiscard]] std::size_t law_switches() const { return laws_ ? laws_->switches() : 0; }
     // why a run ended that something switched in
     [[nodiscard]] Diagnostic failure(const SimulateSummary& summary) const;
     // "floor closed, floor sticks"; empty when nothing is switched
@@ -79,7 +85,12 @@ private:
         std::vector<bool> acted{};  // by event
         bool changed = false, stop = false;
     };
-    bool act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened);
+    using Flips = std::vector<LawSwitching::Flip>;
+    Verdict happen(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
+    bool act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
+    bool decide_laws(double t, std::span<const double> x, const Flips& flips);
+    bool switch_laws(Instant& now, std::span<double> x, const Flips& flips);
+    bool settle_all(double t, std::span<double> x);
     void switch_contacts(Instant& now, std::span<const GuardMeaning> happened, std::vector<std::size_t>& closing);
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
     bool set_values(const Event& event, std::size_t index, double t, std::span<double> x);
@@ -101,6 +112,7 @@ private:
     SwitchedSystem system_;
     LowerMotionOptions options_;
     double atol_;
+    std::optional<LawSwitching> laws_;  // where there are conditions in them
     Diagnostics& diagnostics_;
     const std::vector<std::size_t>& contacts_;          // constraints
     std::vector<std::array<double, 3>> direction_;      // by friction: it slides in, or slid in last
@@ -112,6 +124,7 @@ private:
     ContactState at_;  // of the last inspection
     Program energy_program_;
     std::optional<MotionProgram> energy_;
+    std::size_t energy_sides_ = 0;  // conditions that it takes the sides of
     std::vector<RunEvent> events_;
     std::vector<int> event_sides_;  // by event, of its expression; 0: not known
     std::vector<Settled> settled_;

@@ -232,11 +232,11 @@ DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
     out.moves = std::move(outputs.places);
     if (out.count == 0) return out;
     out.program = lower({inputs_,
-                                     {},
-                                     {{"residual", std::move(outputs.residual)},
-                                      {"jacobian", std::move(outputs.jacobian)},
-                                      {"moves", std::move(outputs.moves)},
-                                      {"scaled", std::move(outputs.scaled)}}});
+                         {},
+                         {{"residual", std::move(outputs.residual)},
+                          {"jacobian", std::move(outputs.jacobian)},
+                          {"moves", std::move(outputs.moves)},
+                          {"scaled", std::move(outputs.scaled)}}});
     return out;
 }
 

@@ -37,8 +37,9 @@ void take_start_mode(Derivation& out) {
     out.whole = std::move(out.dynamics);
     out.dynamics.reset();
     const RunPlan& plan = out.model->run;
-    ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, plan.atol,
-                            out.diagnostics);
+    SimulateOptions options;
+    options.atol = plan.atol;
+    ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, options, out.diagnostics);
     if (!switching.begin()) return;
     Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
     out.diagnostics.append(dynamics.diagnostics);
@@ -318,7 +319,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                  .residual = out.options.integrator == IntegratorKind::ida,
                                  .forces_in = forces_in,
                                  .scene = wanted.scene},
-                                out.options.atol, derivation.diagnostics);
+                                out.options, derivation.diagnostics);
         if (!switching.begin()) {
             derivation.timer.stop();
             return std::nullopt;
@@ -382,6 +383,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         derivation.timer.stop();
         out.energy = audit.balance();
         out.events = switching.events();
+        out.law_switches = switching.law_switches();
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary,
                             switching.failure(out.summary));
         if (!m.switches()) {

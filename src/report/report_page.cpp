@@ -181,6 +181,7 @@ std::string statistics(const Content& c) {
         {"corrections onto the constraints", count_text(s.projections)},
         {"rows", count_text(s.rows)}};
     if (!run.start_mode.empty()) rows.emplace_back("mode at the start", run.start_mode);
+    if (run.law_switches > 0) rows.emplace_back("switches of laws", fmt::format("{}", run.law_switches));
     const bool constrained = run.layout.kinetic > run.layout.residuals;
     if (constrained)
         rows.emplace_back("largest residual",

@@ -100,6 +100,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
                      {"largest_balance", number(run.energy.largest_error)},
                      {"largest_balance_relative", number(run.energy.relative_error())}};
     if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
+    if (run.law_switches > 0) out["law_switches"] = run.law_switches;
     if (m.switches() || !run.events.empty()) {
         out["events"] = Json::array();
         for (const RunEvent& event : run.events) {

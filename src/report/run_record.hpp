@@ -54,6 +54,7 @@ struct Run {
     SimulateSummary summary;
     std::string start_mode;  // of contacts and friction
     std::vector<RunEvent> events;
+    std::size_t law_switches = 0;  // of conditions in laws
     EnergyBalance energy;
     RowLayout layout;
     std::vector<std::string> columns;  // visible ones first

@@ -26,12 +26,12 @@ public:
 struct Crossing {
     static constexpr double k_none = std::numeric_limits<double>::quiet_NaN();
 
-    int side = 0;       // the sign that it has; 0: none yet
-    double noise = 0;   // values this close to zero have no sign
-    double band = 0;    // within it a function may touch zero without crossing it
+    int side = 0;         // the sign that it has; 0: none yet
+    double noise = 0;     // values this close to zero have no sign
+    double band = 0;      // within it a function may touch zero without crossing it
     bool leaves = false;  // from side 0, the first clear sign counts as a crossing
 
-    double at = k_none;     // the first crossing
+    double at = k_none;      // the first crossing
     double grazes = k_none;  // it touches zero there, and does not cross it
     double lost = k_none;    // it has no value there
 };

@@ -89,8 +89,8 @@ public:
     [[nodiscard]] std::span<const MovingInterval> enclose(double a, double b) override {
         if (!enclosure_) return enclose_samples(a, b);
         const double from = watch_.time(a), to = watch_.time(b);
-        enclosure_->set(0, {Interval(std::min(from, to), std::max(from, to)) + Interval(0),
-                            Interval(0.5 * (watch_.t_to_ - watch_.t_from_))});
+        enclosure_->set(
+            0, {Interval(std::min(from, to), std::max(from, to)) + Interval(0), Interval(0.5 * (watch_.t_to_ - watch_.t_from_))});
         for (std::size_t k = 0; k < watch_.entries_.size(); ++k)
             enclosure_->set(1 + watch_.entries_[k], watch_.step_.enclose(k, a, b));
         enclosure_->run();

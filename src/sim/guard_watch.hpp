@@ -1,6 +1,6 @@
 // Where guards pass through zero inside a step, and none missed: relative to the continuous extension of the step, each guard is
-// enclosed over intervals of time (crossing_search.hpp). A guard that cannot be enclosed (opaque functions, large solves, laws that
-// depend on their own forces) is sampled instead, and counted.
+// enclosed over intervals of time (crossing_search.hpp). A guard that cannot be enclosed (opaque functions, large solves, laws
+// that depend on their own forces) is sampled instead, and counted.
 //
 // A guard has a side, the sign that it had last. It passes where it is clearly on the other one: by more than round-off. Guards
 // that have just acted lie on zero, give or take the tolerances: they have no side until they have clearly left it, and count
@@ -56,11 +56,11 @@ public:
 
 private:
     class Part;
-    struct Memory {  // of one guard
-        int side = 0, side_before = 0;  // now; where the step began
+    struct Memory {                            // of one guard
+        int side = 0, side_before = 0;         // now; where the step began
         double within = 0, within_before = 0;  // above 0: settled, until it is farther from zero than that
-        double size = 0, largest = 0;  // of |guard|: where the motion set out, and so far
-        double band = 0;     // what the tolerances of the state make of it
+        double size = 0, largest = 0;          // of |guard|: where the motion set out, and so far
+        double band = 0;                       // what the tolerances of the state make of it
         double touch = Crossing::k_none, touch_before = Crossing::k_none;  // it came near zero then, and has not left it
         bool said_no_value = false, said_sampled = false;
     };

@@ -20,7 +20,11 @@ namespace appell {
 class MotionRate final : public FirstOrderSystem {
 public:
     explicit MotionRate(const Motion& motion)
-        : motion_(motion), coordinates_(motion.coordinates), states_(motion.states()), size_(motion.carried()), program_(motion, motion.rate) {
+        : motion_(motion),
+          coordinates_(motion.coordinates),
+          states_(motion.states()),
+          size_(motion.carried()),
+          program_(motion, motion.rate) {
         qd_ = motion.rate.output("qd");
         ud_ = motion.rate.output("ud");
         if (qd_.end - qd_.begin != motion.coordinates || ud_.end - ud_.begin != motion.speeds)

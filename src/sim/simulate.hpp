@@ -92,8 +92,8 @@ struct SimulateSummary {
     std::size_t constraint = 0;       // for rank_loss and inconsistent_constraints: which one (Motion::velocity_constraints)
     std::optional<std::size_t> penetrated;  // for penetrated: the guard
     double penetrated_at = 0, penetrated_gap = 0;
-    bool contradiction = false;       // for start_has_no_solution: rows ask for different moves where it ends
-    std::vector<Moved> moved;         // what the start projection changed
+    bool contradiction = false;  // for start_has_no_solution: rows ask for different moves where it ends
+    std::vector<Moved> moved;    // what the start projection changed
     std::vector<double> x_start, x_end;
 };
 

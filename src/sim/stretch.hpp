@@ -29,10 +29,10 @@ struct Journey {
     Switching& switching;
     RowTimes rows{options};
     SimulateSummary summary{};
-    IntegratorStatistics before{};  // of the stretches that ended
-    bool begun = false;             // the first stretch has started
-    bool saved = false;             // a state of the run, to be resumed from
-    bool row_after_event = false;   // a row is due where the next stretch begins
+    IntegratorStatistics before{};   // of the stretches that ended
+    bool begun = false;              // the first stretch has started
+    bool saved = false;              // a state of the run, to be resumed from
+    bool row_after_event = false;    // a row is due where the next stretch begins
     std::vector<Settled> settled{};  // what is known of guards there
 };
 

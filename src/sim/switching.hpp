@@ -46,7 +46,8 @@ public:
                                          std::span<const int> sides) = 0;
     // `go_on`, or `failed` where the motion depends on the guard
     [[nodiscard]] virtual Verdict noted(const GuardNote&) { return Verdict::go_on; }
-    // The first instant after t, up to t_end, at which a law switches by time alone: a step ends exactly there; t_end without any.
+    // The first instant after t, up to t_end, at which a law switches by time alone: a step ends exactly there; t_end without
+    // any.
     [[nodiscard]] virtual double next_instant(double, double t_end) { return t_end; }
     // it is reached
     [[nodiscard]] virtual Verdict instant(double, std::span<double>) { return Verdict::go_on; }

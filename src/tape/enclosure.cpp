@@ -32,8 +32,16 @@ bool jumps(Op op, const Interval& x, const Interval& y, const Interval& value) {
 }  // namespace
 
 Enclosure::Solve::Solve(std::size_t n)
-    : size(n), matrix(n * n), right(n), middle(n, n), inverse(n, n), lu(static_cast<Eigen::Index>(n)), excess(n * n), value(n),
-      rate(n), product(n) {}
+    : size(n),
+      matrix(n * n),
+      right(n),
+      middle(n, n),
+      inverse(n, n),
+      lu(static_cast<Eigen::Index>(n)),
+      excess(n * n),
+      value(n),
+      rate(n),
+      product(n) {}
 
 bool Enclosure::serves(const Program& program) {
     if (!program.functions.empty()) return false;
@@ -42,8 +50,7 @@ bool Enclosure::serves(const Program& program) {
     });
 }
 
-Enclosure::Enclosure(const Program& program)
-    : program_(&program), slots_(program.slots), outputs_(program.output_slots.size()) {
+Enclosure::Enclosure(const Program& program) : program_(&program), slots_(program.slots), outputs_(program.output_slots.size()) {
     for (const auto& [slot, value] : program.constants) slots_[slot] = {Interval(value), Interval(0)};
     for (const Slot slot : program.pi_slots)
         slots_[slot] = {Interval(std::numbers::pi) + Interval(0), Interval(0)};  // wider than its round-off
@@ -79,18 +86,18 @@ void Enclosure::execute(const InstructionRun& run) {
 #define APPELL_LEAF(Name)
 #define APPELL_STRUCTURE(Name, arity)
 #define APPELL_VECTOR(Name, arity)
-#define APPELL_OP(Name, text, arity, value_text, dx, dy, dz)                          \
-    case Op::Name:                                                                    \
-        for (const Instruction* i = begin; i != end; ++i) {                           \
-            const MovingInterval a = slots[i->a], b = slots[i->b], c = slots[i->c];   \
-            const Interval x = a.value;                                               \
-            [[maybe_unused]] const Interval y = b.value, z = c.value;                 \
-            const Interval r = value_text;                                            \
-            Interval rate = moving(dx, a.rate);                                       \
-            if constexpr (arity > 1) rate = rate + moving(dy, b.rate);                \
-            if constexpr (arity > 2) rate = rate + moving(dz, c.rate);                \
+#define APPELL_OP(Name, text, arity, value_text, dx, dy, dz)                           \
+    case Op::Name:                                                                     \
+        for (const Instruction* i = begin; i != end; ++i) {                            \
+            const MovingInterval a = slots[i->a], b = slots[i->b], c = slots[i->c];    \
+            const Interval x = a.value;                                                \
+            [[maybe_unused]] const Interval y = b.value, z = c.value;                  \
+            const Interval r = value_text;                                             \
+            Interval rate = moving(dx, a.rate);                                        \
+            if constexpr (arity > 1) rate = rate + moving(dy, b.rate);                 \
+            if constexpr (arity > 2) rate = rate + moving(dz, c.rate);                 \
             slots[i->out] = {r, jumps(Op::Name, x, y, r) ? Interval::entire() : rate}; \
-        }                                                                             \
+        }                                                                              \
         break;
 #include "expr/ops.def"
 #undef APPELL_LEAF
@@ -200,8 +207,8 @@ void Enclosure::solve(const SolveBlock& block, Solve& work) {
             enclose(work, work.rate);
         }
         for (std::size_t i = 0; i < n; ++i)
-            slots_[unknown(side, i)] = known ? MovingInterval{work.value[i], work.rate[i]}
-                                             : MovingInterval{Interval::entire(), Interval::entire()};
+            slots_[unknown(side, i)] =
+                known ? MovingInterval{work.value[i], work.rate[i]} : MovingInterval{Interval::entire(), Interval::entire()};
     }
 }
 

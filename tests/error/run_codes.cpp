@@ -165,7 +165,8 @@ std::vector<BadModel> bad_models() {
         lost("constraint a: x = 1\nconstraint c: y^2 = 0", "y^2 = 0", false);
         lost("constraint c: y' = abs(x')\nstart x' = 1, y' = 1\nforce on P = -2*N.x", "y' = abs(x')", true);
     }
-    add(Code::E0809, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
+    add(Code::E0833, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
+    add(Code::E0809, particle("constraint c: x^2 = 1 - t\nrun for 2 s")).keeps_rows = true;
     add(Code::E0810, particle("gravity -g*N.y\nforce on P = sin(50*t)*N.x\nrun for 10 s")).run.max_steps = 10;
     out.back().keeps_rows = true;
     add(Code::N0812, particle("constraint c: x^2 + y^2 = 4"));
@@ -181,6 +182,10 @@ std::vector<BadModel> bad_models() {
     add(Code::E0843, particle("start x = 1 m, x' = -1 m/s\nevent a: x falling => set x = 1 m\n"
                               "event b: x - 0.5 m rising => set x = -1 m\nrun for 10 s, every 1 s"))
         .keeps_rows = true;
+    add(Code::E0832, particle("start x' = 2 m/s\nforce on P = -sign(x')*N.x*(1 N)\nrun for 10 s, every 1 s")).keeps_rows = true;
+    add(Code::E0833, particle("constraint c: x = if(t > 1 s, 2 m, 1 m)\nrun for 2 s, every 0.5 s")).keeps_rows = true;
+    add(Code::E0833, particle("particle Q mass m at O + if(t > 1 s, 2 m, 1 m)*N.z\nrun for 2 s, every 0.5 s")).keeps_rows = true;
+    add(Code::E0833, particle("start x' = 1 m/s\npotential if(x > 2 m, 5 J, 0 J)\nrun for 2 s, every 0.5 s")).keeps_rows = true;
     add(Code::E0834, particle("start x' = 1 m/s\nconstraint wall: 2 m - x >= 0\n"
                               "event e: x - 1.5 m rising => set x = 3 m\nrun for 10 s, every 1 s"))
         .keeps_rows = true;

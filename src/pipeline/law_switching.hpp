@@ -1,0 +1,82 @@
+// Conditions in the laws of a run (expr/conditions.hpp): on which side of each the motion is, where that changes, and by what.
+//
+// A condition that depends on the state is a guard like any other; the instants of those that depend on time alone are solved for
+// beforehand. Near its surface (the states where its two sides are equal) a condition has the side that the motion leads to: with
+// the rates under both sides known, there is one such side, or the laws hold as they are written while the state stays on the
+// surface. Where both sides lead back to the surface, the motion would slide along it: no law of the model says how, and the run
+// ends with the condition's name.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "dynam/constrained_dynamics.hpp"
+#include "expr/conditions.hpp"
+#include "pipeline/law_programs.hpp"
+#include "sim/crossing_search.hpp"
+#include "sim/simulate.hpp"
+#include "tape/enclosure.hpp"
+
+namespace appell {
+
+class LawSwitching {
+public:
+    // of all laws of the system; options: of the run
+    LawSwitching(const ConstrainedDynamics& whole, const SimulateOptions& options);
+
+    [[nodiscard]] FrozenConditions& conditions() { return conditions_; }
+    [[nodiscard]] bool empty() const { return conditions_.empty(); }
+    // by condition: 1 or -1; 0: as it is written
+    [[nodiscard]] std::span<const int> sides() const { return sides_; }
+    [[nodiscard]] std::size_t switches() const { return switches_; }
+
+    struct Flip {
+        std::size_t condition;
+        int side;
+    };
+    // The sides at a state. `flips`: conditions that just came to their surface, and the sides they go to. False where the motion
+    // would slide; then `why` says along what.
+    [[nodiscard]] bool decide(LawPrograms& programs, double t, std::span<const double> x, std::span<const Flip> flips,
+                              Diagnostic& why);
+
+    // The first instant after t at which conditions switch by time alone; t_end without any.
+    [[nodiscard]] double next_instant(LawPrograms& programs, double t, double t_end);
+    // those that do there; none where the search only got that far
+    [[nodiscard]] std::span<const Flip> due() const { return due_; }
+
+    // the surface of a condition: "x = 1"
+    [[nodiscard]] std::string text(std::size_t condition) const;
+    // where a run goes on no more because conditions switch again and again there
+    [[nodiscard]] std::optional<Diagnostic> endless(double t) const;
+
+private:
+    struct Last {
+        std::size_t condition;
+        double t;
+    };
+    enum class Lead { one_side, as_written, slides };
+
+    void grow();
+    void look(LawPrograms& programs, double t, std::span<const double> x);
+    [[nodiscard]] double rate_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side);
+    [[nodiscard]] Lead lead(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition);
+    void put(LawPrograms& programs, std::size_t condition, int side);
+    [[nodiscard]] Diagnostic sliding(std::size_t condition, double t) const;
+
+    const ConstrainedDynamics& whole_;
+    const Graph& g_;
+    FrozenConditions conditions_;
+    double direction_, duration_;
+    bool begun_ = false;
+    std::vector<int> sides_;
+    std::vector<bool> on_surface_;
+    std::vector<double> values_, sizes_;
+    std::vector<Flip> due_;
+    std::size_t switches_ = 0;
+    std::optional<Last> last_;  // switch
+};
+
+}  // namespace appell

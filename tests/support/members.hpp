@@ -1,0 +1,15 @@
+// How many random members of a class a property test takes: a hundred, or as many as APPELL_MEMBERS says (.ci/long).
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+namespace appell {
+
+inline std::size_t members(std::size_t in_ci = 100) {
+    const char* const wanted = std::getenv("APPELL_MEMBERS");
+    return wanted == nullptr ? in_ci : std::stoul(wanted) * in_ci / 100;
+}
+
+}  // namespace appell
