@@ -69,7 +69,7 @@ TEST(LawSwitches, SquareWaves) {
                      k_adaptive[k % k_adaptive.size()]);
         // the time that the sine is positive up to s: of the phase
         constexpr double pi = std::numbers::pi;
-        const auto positive = [](double s) {
+        const auto positive = [&](double s) {
             const double turns = std::floor(s / (2 * pi));
             return turns * pi + std::min(s - 2 * pi * turns, pi);
         };
