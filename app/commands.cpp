@@ -462,7 +462,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         if (result->events.size() > k_events)
             fmt::print("  and {} more events, the last at t = {} s\n", result->events.size() - k_events,
                        short_number(result->events.back().t, 9));
-        if (result->law_switches > 0) fmt::print("  laws switched  {} times\n", result->law_switches);
+        if (result->law_switches > 0)
+            fmt::print("  laws switched  {} time{}\n", result->law_switches, result->law_switches == 1 ? "" : "s");
         if (!d.dynamics->rows.empty())
             fmt::print("  largest constraint residual  {} (scaled), {} (raw)\n",
                        short_number(std::max(s.position_scaled, s.velocity_scaled), 3),

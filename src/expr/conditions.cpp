@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "expr/compared_pairs.hpp"
 #include "expr/places.hpp"
 #include "expr/substitute.hpp"
 #include "expr/sweep.hpp"
@@ -82,56 +83,85 @@ bool compare_something(const Graph& graph, const std::vector<NodeId>& order) {
     return std::ranges::any_of(order, [&](NodeId id) { return compares(graph.op(id)); });
 }
 
-}  // namespace
+struct Compared {
+    NodeId first, second;
+};
 
-std::uint64_t FrozenConditions::key(NodeId x, NodeId y) {
-    return (static_cast<std::uint64_t>(std::min(x.value, y.value)) << 32) | std::max(x.value, y.value);
-}
-
-FrozenConditions::Sides FrozenConditions::compared(NodeId id) const {
-    const NodeId x = graph_.operand(id, 0);
-    return {x, graph_.arity(id) > 1 ? graph_.operand(id, 1) : graph_.constant(0)};
+// by a node of an operation that compares
+Compared compared_by(Graph& graph, NodeId id) {
+    const NodeId x = graph.operand(id, 0);
+    return {x, graph.arity(id) > 1 ? graph.operand(id, 1) : graph.constant(0)};
 }
 
 // a root and a magnitude are never below zero; floors that only keep a quotient from 0/0 are as good as zero
-bool FrozenConditions::has_one_side(const Sides& sides) const {
+bool one_sided(const Graph& graph, const Compared& sides) {
     constexpr double k_floor = 1e-200;
-    const auto not_negative = [&](NodeId id) { return graph_.op(id) == Op::Sqrt || graph_.op(id) == Op::Abs; };
+    const auto not_negative = [&](NodeId id) { return graph.op(id) == Op::Sqrt || graph.op(id) == Op::Abs; };
     const auto floor = [&](NodeId id) {
-        const std::optional<double> value = graph_.constant_value(id);
+        const std::optional<double> value = graph.constant_value(id);
         return value && *value <= k_floor;
     };
     return (not_negative(sides.first) && floor(sides.second)) || (not_negative(sides.second) && floor(sides.first));
 }
 
-void FrozenConditions::leave(std::span<const NodeId> roots) {
+// the same for both orders of a pair
+std::uint64_t key_of(NodeId x, NodeId y) {
+    return (static_cast<std::uint64_t>(std::min(x.value, y.value)) << 32) | std::max(x.value, y.value);
+}
+
+}  // namespace
+
+std::vector<ComparedPair> compared_pairs(Graph& graph, std::span<const NodeId> roots) {
+    std::vector<ComparedPair> out;
     Sweep sweep;
-    const std::vector<NodeId>& order = sweep.collect(graph_, roots);
-    if (!compare_something(graph_, order)) return;
-    for (const NodeId id : comparisons_among(graph_, order, NodeTraits(graph_, order))) {
-        const Sides sides = compared(id);
-        left_.insert(key(sides.first, sides.second));
+    const std::vector<NodeId>& order = sweep.collect(graph, roots);
+    if (!compare_something(graph, order)) return out;
+    const NodeTraits traits(graph, order);
+    std::unordered_map<std::uint64_t, std::size_t> index;
+    for (const NodeId id : comparisons_among(graph, order, traits)) {
+        const Compared sides = compared_by(graph, id);
+        if (one_sided(graph, sides)) continue;
+        const auto [place, fresh] = index.emplace(key_of(sides.first, sides.second), out.size());
+        if (fresh) out.push_back({sides.first, sides.second});
+        const Traits& t = traits[id];
+        const Op op = graph.op(id);
+        ComparedPair& pair = out[place->second];
+        pair.time = t.time;
+        pair.state = t.state;
+        pair.unknown = t.unknown;
+        pair.jumps |= op == Op::Sign || op == Op::Less || op == Op::LessEqual;
     }
+    return out;
+}
+
+void add_smooth_value(Graph& graph, const SmoothValue& smooth) { (void)graph.add_given_function(smooth.text, {}, smooth.value); }
+
+std::vector<SmoothValue> smooth_values(const Graph& graph) {
+    std::vector<SmoothValue> out;
+    for (std::size_t i = 0; i < graph.function_count(); ++i)
+        // NOTE: no user's function has a bracket in its name
+        if (const FunctionInfo& f = graph.function(FunctionId(i)); f.body.valid() && f.name.starts_with("smooth("))
+            out.push_back({f.name, f.body});
+    return out;
+}
+
+std::uint64_t FrozenConditions::key(NodeId x, NodeId y) { return key_of(x, y); }
+
+void FrozenConditions::leave(std::span<const NodeId> roots) {
+    for (const ComparedPair& pair : compared_pairs(graph_, roots)) left_.insert(key(pair.first, pair.second));
 }
 
 void FrozenConditions::find(std::span<const NodeId> roots) {
-    Sweep sweep;
-    const std::vector<NodeId> order = sweep.collect(graph_, roots);
-    if (!compare_something(graph_, order)) return;
-    const NodeTraits traits(graph_, order);
     const std::size_t before = conditions_.size();
-    for (const NodeId id : comparisons_among(graph_, order, traits)) {
-        const Traits& t = traits[id];
-        if (t.unknown || !(t.time || t.state)) continue;
-        const Sides sides = compared(id);
-        if (has_one_side(sides) || left_.contains(key(sides.first, sides.second))) continue;
-        const auto [place, fresh] = index_.emplace(key(sides.first, sides.second), conditions_.size());
+    for (const ComparedPair& pair : compared_pairs(graph_, roots)) {
+        const std::uint64_t both = key(pair.first, pair.second);
+        if (pair.unknown || !(pair.time || pair.state) || left_.contains(both)) continue;
+        const auto [place, fresh] = index_.emplace(both, conditions_.size());
         if (fresh)
-            conditions_.push_back({sides.first, sides.second,
+            conditions_.push_back({pair.first, pair.second,
                                    graph_.add_symbol("side " + std::to_string(conditions_.size() + 1), SymbolKind::parameter),
-                                   !t.state});
-        const Op op = graph_.op(id);
-        conditions_[place->second].jumps |= op == Op::Sign || op == Op::Less || op == Op::LessEqual;
+                                   !pair.state});
+        conditions_[place->second].jumps |= pair.jumps;
     }
     if (conditions_.size() == before) return;
     images_.clear();  // of expressions that contain the new ones
@@ -149,7 +179,7 @@ NodeId FrozenConditions::frozen(NodeId id) {
     const NodeId z = arity > 2 ? image(graph_.operand(id, 2)) : NodeId{};
     const Op op = graph_.op(id);
     if (compares(op)) {
-        const Sides sides = compared(id);
+        const Compared sides = compared_by(graph_, id);
         const auto found = index_.find(key(sides.first, sides.second));
         if (found != index_.end()) {
             const Condition& c = conditions_[found->second];

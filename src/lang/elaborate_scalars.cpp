@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "expr/dependence.hpp"
+#include "expr/substitute.hpp"
 #include "lang/evaluation.hpp"
 
 namespace appell {
@@ -283,6 +284,26 @@ void Elaborator::elaborate_function(Entity& entity) {
     entity.value.first = graph().add_given_function(entity.name, formals, body.node).value;
     entity.value.type = ValueType::scalar;
     entity.value.made_of = body.made_of;
+}
+
+void Elaborator::note_smooth_value(SmoothValue value) {
+    if (!smooth_known_.insert(value.value.value).second) return;
+    if (depends_on(graph(), value.value, SymbolKind::argument))
+        smooth_in_functions_.push_back(std::move(value));
+    else
+        add_smooth_value(graph(), value);
+}
+
+void Elaborator::note_smooth_values_of(FunctionId function, std::span<const NodeId> arguments) {
+    if (smooth_in_functions_.empty() || !graph().function(function).body.valid()) return;
+    const std::vector<SymbolId> formals = graph().function(function).formals;
+    Substitution given;
+    for (std::size_t i = 0; i < arguments.size(); ++i) given.set(formals[i], arguments[i]);
+    for (std::size_t i = 0; i < smooth_in_functions_.size(); ++i) {
+        const SmoothValue inside = smooth_in_functions_[i];
+        const NodeId value = substitute(graph(), inside.value, given);
+        if (value != inside.value) note_smooth_value({inside.text, value});
+    }
 }
 
 }  // namespace appell

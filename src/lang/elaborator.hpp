@@ -13,8 +13,10 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "expr/compared_pairs.hpp"
 #include "expr/sweep.hpp"
 #include "lang/read_model.hpp"
 #include "lang/syntax.hpp"
@@ -206,6 +208,9 @@ private:
     [[nodiscard]] double evaluated(NodeId node);
     Value as_vector(const Value& value, Span span);
     bool is_zero(const Value& value);
+    // a value with smooth() around it; in the body of a function it is one of the function's arguments until that is called
+    void note_smooth_value(SmoothValue value);
+    void note_smooth_values_of(FunctionId function, std::span<const NodeId> arguments);
 
     // --- reports
     void fail(Code code, Span span, std::string message, std::string found = {}, std::string expected = {},
@@ -239,8 +244,10 @@ private:
     std::vector<double> symbol_values_;                 // of parameters
     std::set<std::uint32_t> without_value_;             // symbols of parameters whose value could not be had
     std::unordered_map<std::uint32_t, double> number_memo_;
-    std::vector<NodeId> computed_;  // whose numbers went into others
-    ValueUses uses_;                // the rest of it
+    std::vector<SmoothValue> smooth_in_functions_;
+    std::unordered_set<std::uint32_t> smooth_known_;  // by node
+    std::vector<NodeId> computed_;                    // whose numbers went into others
+    ValueUses uses_;                                  // the rest of it
     std::vector<std::uint32_t> pending_;
     std::vector<Diagnostic> attempt_;
     std::set<std::tuple<Code, std::uint32_t, std::uint32_t>> reported_;  // families repeat their problems

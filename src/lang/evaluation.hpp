@@ -49,6 +49,7 @@ private:
     Value builtin(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
     Value operation(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments);
     Value choice(const SyntaxNode& node, std::span<const Value> arguments);
+    Value smooth(const SyntaxNode& node, const Value& value);
     Value velocity(const SyntaxNode& node, std::span<const Value> arguments);
     Value angular_velocity(const SyntaxNode& node, std::span<const Value> arguments);
     Value position(const SyntaxNode& node, std::span<const Value> arguments);

@@ -75,6 +75,7 @@ Value Evaluation::user_function(const SyntaxNode& node, Entity& entity, std::spa
         nodes.push_back(argument.node);
         made_of |= argument.made_of;
     }
+    owner_.note_smooth_values_of(id, nodes);
     return scalar_of(graph().call(id, nodes), {}, made_of);
 }
 
@@ -82,6 +83,7 @@ Value Evaluation::builtin(const SyntaxNode& node, const FunctionSchema& function
     switch (function.builtin) {
         case Builtin::operation: return operation(node, function, arguments);
         case Builtin::if_: return choice(node, arguments);
+        case Builtin::smooth: return smooth(node, arguments.front());
         case Builtin::dot:
         case Builtin::cross:
         case Builtin::mag:
@@ -154,6 +156,14 @@ Value Evaluation::choice(const SyntaxNode& node, std::span<const Value> argument
     const auto dimension = common(arguments[1], arguments[2], node.span, "`if`");
     return scalar_of(graph().make(Op::If, arguments[0].node, arguments[1].node, arguments[2].node), dimension,
                      arguments[0].made_of | arguments[1].made_of | arguments[2].made_of);
+}
+
+Value Evaluation::smooth(const SyntaxNode& node, const Value& value) {
+    if (!need(value, ValueType::scalar, node.span, "in `smooth`")) return {};
+    // what no law can be made of has no part in the motion
+    constexpr std::uint32_t k_results = uses::energy | uses::derived | uses::count | uses::magnitude;
+    if ((value.made_of & k_results) == 0) owner_.note_smooth_value({owner_.written(node.span), value.node});
+    return value;
 }
 
 Value Evaluation::products_of_vectors(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments) {

@@ -233,6 +233,10 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
     operation("min", "min(x, y)", "the smaller one", Op::Min, 2, false),
     operation("max", "max(x, y)", "the larger one", Op::Max, 2, false),
     mechanics("if", "if(condition, a, b)", "scalar", "a where the condition holds, else b", Builtin::if_, 3, 3, true),
+    mechanics("smooth", "smooth(x)", "scalar",
+              "x itself; the conditions in it (`if`, `abs`, `min`, `max`) are harmless: no step has to end where they switch. "
+              "Refused where the value of x jumps",
+              Builtin::smooth, 1, 1),
     mechanics("sum", "sum(i in a..b: expr)", "as its argument", "sum over a range of whole numbers; of scalars or vectors",
               Builtin::sum, 1, 1, true),
     mechanics("dot", "dot(v, w)", "scalar", "scalar product", Builtin::dot, 2, 2, true),

@@ -69,6 +69,7 @@ struct StatementInfo {
 enum class Builtin : std::uint8_t {
     operation,  // a scalar operation of the table of operations
     if_,
+    smooth,
     sum,
     dot,
     cross,

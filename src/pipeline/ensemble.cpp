@@ -13,7 +13,7 @@
 #include "lanes/crew.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/energy_audit.hpp"
-#include "pipeline/motion_lowering.hpp"
+#include "pipeline/smooth_laws.hpp"
 
 namespace appell {
 
@@ -209,7 +209,7 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
     // what a run finds out about itself beyond the numbers: partitions, modes, conditions in laws, tolerances by name, gains
     // among the parameters
     FrozenConditions conditions(out.base_->derivation.dynamics->graph());
-    conditions.find(motion_expressions(*out.base_->derivation.dynamics));
+    find_law_conditions(*out.base_->derivation.dynamics, conditions, diagnostics);
     out.own_partition_ = m.switches() || !conditions.empty() || !m.run.tolerances.empty() ||
                          planned_run(m, out.run_).drift == DriftControl::baumgarte || info_of_formulation.partitioned ||
                          formulation(m) == Formulation::minimal || formulation(m) == Formulation::nonminimal;

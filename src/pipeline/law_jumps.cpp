@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,38 +16,60 @@ namespace appell {
 
 namespace {
 
-// a change of positions this small against the model's length is the round-off of the instant
-constexpr double k_same_place = 1e-6;
-// likewise of energies against their sizes, and of speeds against theirs
+// a change this small against the model's length, against energies or against speeds is round-off
 constexpr double k_same = 1e-9;
+// so many units in the last place of the time are one instant
+constexpr double k_instant = 64;
+constexpr int k_most_steps = 50;
 
 class LawCarrier {
 public:
     LawCarrier(Mode& mode, const LawSwitch& change, std::span<double> x, Diagnostic& why)
-        : mode_(mode), laws_(mode.laws), motion_(mode.lowered.motion), change_(change), x_(x), why_(why) {}
+        : mode_(mode),
+          laws_(mode.laws),
+          motion_(mode.lowered.motion),
+          change_(change),
+          off_(k_instant * std::numeric_limits<double>::epsilon() * std::abs(change.t)),
+          x_(x),
+          why_(why) {}
 
     [[nodiscard]] LawJump run() {
         if (!places_stay() || !rows_stay()) return LawJump::impossible;
         if (!laws_.momentum) return LawJump::none;
         const std::vector<double> momentum_before = at_sides_before(*laws_.momentum, "momentum");
         const double potential_before = laws_.momentum->output("potential").front();
-        const std::span<const double> momentum = at_sides_after(*laws_.momentum, "momentum");
+        (void)at_sides_after(*laws_.momentum, "momentum");
         if (!potential_stays(potential_before)) return LawJump::impossible;
-        return push(momentum_before, momentum);
+        return push(momentum_before);
     }
 
 private:
-    [[nodiscard]] std::vector<double> at_sides_before(MotionProgram& program, std::string_view output) {
+    // a little before the switch or at it, under the sides before
+    [[nodiscard]] std::vector<double> at_sides_before(MotionProgram& program, std::string_view output, double earlier = 0) {
         for (std::size_t i = 0; i < laws_.conditions; ++i) program.set_parameter(laws_.first_side + i, change_.before[i]);
-        (void)program.run(change_.t, x_);
+        (void)program.run(change_.t - earlier, x_);
         const std::span<const double> values = program.output(output);
         return {values.begin(), values.end()};
     }
-    [[nodiscard]] std::span<const double> at_sides_after(MotionProgram& program, std::string_view output) {
+    // at the switch or a little later, under the sides after
+    [[nodiscard]] std::vector<double> at_sides_after(MotionProgram& program, std::string_view output, double later = 0) {
         for (std::size_t i = 0; i < laws_.conditions; ++i)
             program.set_parameter(laws_.first_side + i, motion_.parameters[laws_.first_side + i]);
-        (void)program.run(change_.t, x_);
-        return program.output(output);
+        (void)program.run(change_.t + later, x_);
+        const std::span<const double> values = program.output(output);
+        return {values.begin(), values.end()};
+    }
+    // By value, how far it jumps beyond what the round-off of the time makes of it, which is not known better than `off_`.
+    [[nodiscard]] std::vector<double> jumps(MotionProgram& program, std::string_view output) {
+        const std::vector<double> earlier = at_sides_before(program, output, off_), before = at_sides_before(program, output),
+                                  later = at_sides_after(program, output, off_), after = at_sides_after(program, output);
+        std::vector<double> out(before.size());
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const double moves = std::abs(later[i] - after[i]) + std::abs(before[i] - earlier[i]);
+            const double round_off = 1e-13 * (std::abs(before[i]) + std::abs(after[i]));
+            out[i] = std::max(std::abs(after[i] - before[i]) - moves - round_off, 0.0);
+        }
+        return out;
     }
     [[nodiscard]] bool refuse(const std::string& what, const std::string& found, Span span, const std::string& hint) {
         why_ = {Code::E0833,
@@ -60,27 +83,26 @@ private:
 
     [[nodiscard]] bool places_stay() {
         if (!laws_.place) return true;
-        const std::vector<double> before = at_sides_before(*laws_.place, "place");
-        const std::span<const double> after = at_sides_after(*laws_.place, "place");
-        for (std::size_t i = 0; i < before.size(); ++i)
-            if (const double jump = std::abs(after[i] - before[i]); jump > k_same_place * motion_.length)
-                return refuse(fmt::format("the {} jumps", laws_.place_names[i]), fmt::format("a jump by {}", short_number(jump)),
-                              {}, "prescribe a motion that gets there in a time: a ramp, or a velocity");
+        const std::vector<double> jump = jumps(*laws_.place, "place");
+        for (std::size_t i = 0; i < jump.size(); ++i)
+            if (!(jump[i] <= k_same * motion_.length))
+                return refuse(fmt::format("the {} jumps", laws_.place_names[i]),
+                              fmt::format("a jump by {}", short_number(jump[i])), {},
+                              "prescribe a motion that gets there in a time: a ramp, or a velocity");
         return true;
     }
 
     [[nodiscard]] bool rows_stay() {
         if (motion_.position_rows == 0) return true;
         MotionProgram position(motion_, motion_.position);
-        (void)position.run(change_.t, x_);
-        const std::span<const double> scaled = position.output("scaled"), residual = position.output("residual");
+        const std::vector<double> scaled = jumps(position, "scaled"), residual = jumps(position, "residual");
         std::size_t i = 0;
         for (const ConstraintRow& row : mode_.dynamics.rows) {
             if (row.level != Level::position) continue;
             const Constraint& c = mode_.dynamics.model->constraints[row.constraint];
-            if (const double size = std::abs(scaled[i]); !c.unilateral && !(size <= std::max(1e3 * change_.atol, k_same_place)))
-                return refuse(fmt::format("constraint {} jumps", c.name),
-                              fmt::format("a residual of {}", short_number(residual[i])), c.span,
+            // where a closed contact ends it is open
+            if (!c.unilateral && !(scaled[i] <= k_same))
+                return refuse(fmt::format("constraint {} jumps", c.name), fmt::format("by {}", short_number(residual[i])), c.span,
                               "no force moves a point at once: let the constraint change in a time, by a ramp");
             ++i;
         }
@@ -95,37 +117,55 @@ private:
                       {}, "no force comes from such a jump: let the potential change along a way, by a ramp");
     }
 
-    [[nodiscard]] LawJump push(std::span<const double> momentum_before, std::span<const double> momentum) {
+    // Newton's method, for rows that are not linear in the speeds
+    [[nodiscard]] LawJump push(std::span<const double> momentum_before) {
         Workspace<double> impulse(laws_.impulse);
         const std::span<double> inputs = impulse.inputs();
         inputs[0] = change_.t;
-        std::copy_n(x_.begin(), motion_.states(), inputs.begin() + 1);
         std::ranges::copy(motion_.parameters, inputs.begin() + static_cast<std::ptrdiff_t>(1 + motion_.states()));
-        for (std::size_t i = 0; i < momentum.size(); ++i) inputs[motion_.inputs() + i] = momentum[i] - momentum_before[i];
-        const EvalReport report = impulse.run();
-        if (report.status != EvalStatus::ok) {
-            why_ = {Code::E0842,
-                    {},
-                    fmt::format("no speeds satisfy the constraints after laws switch at t = {}", short_number(change_.t)),
-                    "",
-                    "prescribed velocities that do not contradict each other",
-                    ""};
-            return LawJump::impossible;
+        std::ranges::copy(momentum_before, inputs.begin() + static_cast<std::ptrdiff_t>(motion_.inputs()));
+        const std::vector<double> start(x_.begin(), x_.begin() + static_cast<std::ptrdiff_t>(motion_.states()));
+        std::vector<double> after = start;
+        double size = 0, left = std::numeric_limits<double>::infinity();
+        for (int steps = 0; steps < k_most_steps && left > 1e-3 * k_same * size; ++steps) {
+            std::ranges::copy(after, inputs.begin() + 1);
+            const EvalStatus status = impulse.run().status;
+            // a mass that vanishes is for the run to report
+            if (status == EvalStatus::singular_mass) return LawJump::none;
+            if (status != EvalStatus::ok) return no_speeds();
+            const std::span<const double> jump = impulse.output("jump");
+            left = size = 0;
+            for (std::size_t i = 0; i < jump.size(); ++i) {
+                double& u = after[motion_.coordinates + i];
+                u += jump[i];
+                left = std::max(left, std::abs(jump[i]));
+                size = std::max(size, std::abs(u));
+            }
         }
-        const std::span<const double> jump = impulse.output("jump");
+        if (!(left <= k_same * size)) return no_speeds();
         bool moved = false;
-        for (std::size_t i = 0; i < jump.size(); ++i) {
-            double& u = x_[motion_.coordinates + i];
-            moved = moved || std::abs(jump[i]) > change_.atol + k_same * std::abs(u);
-            u += jump[i];
+        for (std::size_t i = motion_.coordinates; i < start.size(); ++i) {
+            moved = moved || std::abs(after[i] - start[i]) > change_.atol + k_same * size;
+            x_[i] = after[i];
         }
         return moved ? LawJump::speeds : LawJump::none;
+    }
+
+    [[nodiscard]] LawJump no_speeds() {
+        why_ = {Code::E0842,
+                {},
+                fmt::format("no speeds satisfy the constraints after laws switch at t = {}", short_number(change_.t)),
+                "",
+                "prescribed velocities that do not contradict each other, and that the actuators can bring about",
+                ""};
+        return LawJump::impossible;
     }
 
     Mode& mode_;
     LawPrograms& laws_;
     const Motion& motion_;
     const LawSwitch& change_;
+    double off_;
     std::span<double> x_;
     Diagnostic& why_;
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dynam/central_inertia.hpp"
 #include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 #include "pipeline/motion_lowering.hpp"
@@ -31,7 +32,7 @@ public:
         out_.first_side = lowered_.first_side;
         out_.conditions = lowered_.sides;
         look();
-        clock();
+        clocks();
         places();
         jumps();
     }
@@ -47,16 +48,18 @@ private:
         out_.values = lower_frozen(
             g_, {lowered_.inputs, lowered_.equations, {{"value", values}, {"size", sizes}, {"rate", rates}}}, &conditions_);
         out_.look.emplace(lowered_.motion, out_.values);
+        out_.guards = lower_frozen(g_, {lowered_.inputs, {}, {{"value", values}}}, &conditions_);
+        if (Enclosure::serves(out_.guards)) out_.bounds.emplace(out_.guards);
     }
 
-    void clock() {
-        std::vector<NodeId> values;
+    void clocks() {
         for (std::size_t i = 0; i < conditions_.size(); ++i) {
-            if (!conditions_.all()[i].of_time) continue;
+            const Condition& c = conditions_.all()[i];
+            if (!c.of_time) continue;
             out_.of_time.push_back(i);
-            values.push_back(conditions_.all()[i].guard);
+            out_.nested.push_back(depends_on_sides(g_, c.guard, conditions_));
+            out_.clocks.push_back(lower_frozen(g_, {lowered_.inputs, {}, {{"value", {c.guard}}}}, &conditions_));
         }
-        if (!values.empty()) out_.clock = lower_frozen(g_, {lowered_.inputs, {}, {{"value", values}}}, &conditions_);
     }
 
     void add_place(const std::string& name, NodeId value) {
@@ -83,44 +86,87 @@ private:
         out_.place.emplace(lowered_.motion, out_.places);
     }
 
-    // M du - A' p = -(change of the momenta at the same speeds), A du = -(residuals of the rows): momenta along all that the rows
-    // leave free stay what they were
+    // velocities v and momenta h, by component, so that the kinetic energy is the sum of v h/2
+    void add_mass_motions() {
+        Kinematics& kin = *d_.kinematics;
+        const auto add = [&](const Vec3& v, const Vec3& h) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                if (g_.is_constant(v.c[i], 0)) continue;
+                velocity_.push_back(v.c[i]);
+                momentum_.push_back(h.c[i]);
+            }
+        };
+        const auto add_point = [&](PointId point, NodeId mass) {
+            const Vec3& v = kin.velocity(point);
+            add(v, scale(g_, kin.resolve(mass), v));
+        };
+        Diagnostics said;  // when the dynamics were derived
+        for (const Particle& particle : m_.particles) add_point(particle.point, particle.mass);
+        for (const Body& body : m_.bodies) {
+            add_point(body.center, body.mass);
+            const Turning turn = turning(kin, body, said);
+            add(turn.omega, turn.momentum(g_));
+        }
+    }
+
+    // The momenta of the masses change by impulses along the normals of the rows alone: with the momenta before h,
+    //     M du - A' p = -sum (momentum - h) d velocity/du,    A du = -(residuals of the rows)
+    // from speeds u to u + du. Servo rows are kept by impulses of their actuators.
     void jumps() {
         if (!switches_may_jump(d_, conditions_)) return;
+        add_mass_motions();
         std::vector<SymbolId> u;
         for (const Speed& s : m_.speeds) u.push_back(s.u);
-        std::vector<NodeId> momentum(u.size(), g_.constant(0));
-        for (const SparseEntry& e : jacobian(g_, std::span(&d_.kinetic_energy, 1), u).entries) momentum[e.column] = e.value;
         out_.momenta =
             lower_frozen(g_,
                          {lowered_.inputs,
                           {},
-                          {{"momentum", momentum}, {"potential", {d_.potential_energy}}, {"kinetic", {d_.kinetic_energy}}}},
+                          {{"momentum", momentum_}, {"potential", {d_.potential_energy}}, {"kinetic", {d_.kinetic_energy}}}},
                          &conditions_);
         out_.momentum.emplace(lowered_.motion, out_.momenta);
+        std::vector<SymbolId> inputs = lowered_.inputs;
         ConstrainedSolve solve;
         solve.M = d_.M();
-        solve.A = {0, u.size(), {}};
-        std::vector<SymbolId> inputs = lowered_.inputs;
+        solve.f.assign(u.size(), g_.constant(0));
+        std::vector<NodeId> change;
+        for (std::size_t k = 0; k < momentum_.size(); ++k) {
+            inputs.push_back(g_.add_symbol(fmt::format("momentum before {}", k + 1), SymbolKind::other));
+            change.push_back(g_.sub(g_.symbol_node(inputs.back()), momentum_[k]));
+        }
+        for (const SparseEntry& e : jacobian(g_, velocity_, u).entries)
+            solve.f[e.column] = g_.add(solve.f[e.column], g_.mul(change[e.row], e.value));
         std::vector<NodeId> jump;
         for (std::size_t i = 0; i < u.size(); ++i) {
-            inputs.push_back(g_.add_symbol(fmt::format("change of momentum {}", i + 1), SymbolKind::other));
-            solve.f.push_back(g_.neg(g_.symbol_node(inputs.back())));
             solve.x.push_back(g_.add_symbol(fmt::format("jump at a switch {}", i + 1), SymbolKind::other));
             jump.push_back(g_.symbol_node(solve.x.back()));
         }
+        add_rows(solve);
+        out_.impulse = lower_frozen(g_, {std::move(inputs), {std::move(solve)}, {{"jump", std::move(jump)}}}, &conditions_);
+    }
+
+    void add_rows(ConstrainedSolve& solve) {
+        solve.A = solve.S = {0, m_.speeds.size(), {}};
         for (std::size_t row = 0; row < d_.rows.size(); ++row) {
             const ConstraintRow& r = d_.rows[row];
             const Constraint& c = m_.constraints[r.constraint];
-            // friction makes no impulse, actuators none either, and contacts have their own law of impact
-            if (r.level == Level::acceleration || c.stick_of || c.unilateral || r.by_actuators) continue;
+            // friction makes no impulse, and contacts have their own law of impact
+            if (r.level == Level::acceleration || c.stick_of || c.unilateral) continue;
+            SparseMatrix& rows = r.by_actuators ? solve.S : solve.A;
             for (const SparseEntry& e : d_.A.entries)
-                if (e.row == row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), e.column, e.value});
-            solve.b.push_back(g_.neg(r.velocity));
-            solve.lambda.push_back(g_.add_symbol(fmt::format("impulse at a switch {}", row + 1), SymbolKind::other));
-            ++solve.A.rows;
+                if (e.row == row) rows.entries.push_back({static_cast<std::uint32_t>(rows.rows), e.column, e.value});
+            ++rows.rows;
+            (r.by_actuators ? solve.s : solve.b).push_back(g_.neg(r.velocity));
+            if (!r.by_actuators)
+                solve.lambda.push_back(g_.add_symbol(fmt::format("impulse at a switch {}", row + 1), SymbolKind::other));
         }
-        out_.impulse = lower_frozen(g_, {std::move(inputs), {std::move(solve)}, {{"jump", std::move(jump)}}}, &conditions_);
+        if (solve.S.rows == 0) {
+            solve.S = {};
+            return;
+        }
+        solve.kind = SolveKind::realised;
+        solve.D = d_.D;
+        for (std::size_t i = 0; i < d_.actuators.size(); ++i)
+            solve.tau.push_back(g_.add_symbol(fmt::format("impulse of an actuator {}", i + 1), SymbolKind::other));
     }
 
     const ConstrainedDynamics& d_;
@@ -129,7 +175,7 @@ private:
     const LoweredMotion& lowered_;
     FrozenConditions& conditions_;
     LawPrograms& out_;
-    std::vector<NodeId> places_;
+    std::vector<NodeId> places_, velocity_, momentum_;
 };
 
 }  // namespace
@@ -146,6 +192,7 @@ bool switches_may_jump(const ConstrainedDynamics& d, FrozenConditions& condition
 void LawPrograms::set_parameter(std::size_t index, double value) {
     for (std::optional<MotionProgram>* program : {&look, &place, &momentum})
         if (*program) (*program)->set_parameter(index, value);
+    if (bounds) bounds->set_constant(1 + motion->states() + index, value);
 }
 
 void make_law_programs(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered, FrozenConditions& conditions,

@@ -8,27 +8,31 @@
 
 #include "pipeline/lower_motion.hpp"
 #include "sim/motion_program.hpp"
+#include "tape/enclosure.hpp"
 
 namespace appell {
 
 struct LawPrograms {
     // by condition: "value" of its guard, "size" of what is compared, and "rate" of the guard along the motion
     Program values;
-    // "value" by condition of time alone, of nothing but time
-    Program clock;
+    Program guards;  // "value" alone
+    // by condition of time alone: its "value", of nothing but time; and whether other conditions are part of it
+    std::vector<Program> clocks;
     std::vector<std::size_t> of_time;  // conditions
+    std::vector<bool> nested;
     // "place": positions and directions that depend on sides
     Program places;
     std::vector<std::string> place_names;  // by entry of "place"
-    // "momentum": the derivatives of the kinetic energy by the speeds; "kinetic" and "potential" energy. Where velocities or
-    // energies can change with the sides.
+    // "momentum" of every mass and every turning body, by component; "potential" and "kinetic" energy. Where velocities
+    // or energies can change with the sides.
     Program momenta;
-    // "jump" of the speeds from a change of the momenta, which are further inputs after those of the motion, and from the rows'
-    // residuals
+    // "jump" of the speeds towards those that satisfy the rows and change the momenta least; the momenta before are further
+    // inputs after those of the motion. Where rows are not linear in the speeds, one step of Newton's method.
     Program impulse;
 
     std::optional<MotionProgram> look, place, momentum;
-    const Motion* motion = nullptr;  // that they belong to
+    std::optional<Enclosure> bounds;  // of "value"
+    const Motion* motion = nullptr;   // that they belong to
     std::size_t first_side = 0, conditions = 0;
 
     void set_parameter(std::size_t index, double value);

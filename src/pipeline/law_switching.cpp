@@ -1,13 +1,15 @@
 #include "pipeline/law_switching.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
 #include "expr/print.hpp"
-#include "pipeline/motion_lowering.hpp"
+#include "pipeline/smooth_laws.hpp"
 #include "sim/motion_program.hpp"
 
 namespace appell {
@@ -21,19 +23,13 @@ constexpr double k_still = 1e-12;
 // conditions inside conditions: their sides are known after so many looks, or never
 constexpr int k_most_looks = 20;
 // instants closer than so many units in the last place of the time are one
-constexpr double k_together = 16;
+constexpr double k_together = 32;
 
-// Conditions of time alone as functions of the time that goes by from `begin` on, in the direction of the run.
+// A condition of time alone as a function of the time that goes by from `begin` on, in the direction of the run.
 class Clock final : public EnclosedFunctions {
 public:
-    Clock(const Motion& motion, const LawPrograms& programs, std::span<const int> sides, double begin, double direction)
-        : begin_(begin),
-          direction_(direction),
-          state_(motion.states(), 0.0),
-          program_(motion, programs.clock),
-          enclosure_(programs.clock),
-          at_(programs.of_time.size()),
-          over_(programs.of_time.size()) {
+    Clock(const Motion& motion, const Program& program, std::span<const int> sides, double begin, double direction)
+        : begin_(begin), direction_(direction), state_(motion.states(), 0.0), program_(motion, program), enclosure_(program) {
         for (std::size_t i = 0; i < motion.states(); ++i) enclosure_.set_constant(1 + i, 0);
         for (std::size_t i = 0; i < motion.parameters.size(); ++i) set_parameter(i, motion.parameters[i]);
         for (std::size_t i = 0; i < motion.sides; ++i) set_parameter(motion.first_side + i, sides[i]);
@@ -41,15 +37,31 @@ public:
 
     [[nodiscard]] std::span<const double> evaluate(double s) override {
         (void)program_.run(begin_ + direction_ * s, state_);
-        std::ranges::copy(program_.outputs(), at_.begin());
-        return at_;
+        at_ = program_.outputs()[0];
+        return {&at_, 1};
     }
     [[nodiscard]] std::span<const MovingInterval> enclose(double from, double to) override {
         const double a = begin_ + direction_ * from, b = begin_ + direction_ * to;
         enclosure_.set(0, {Interval(std::min(a, b), std::max(a, b)), Interval(direction_)});
         enclosure_.run();
-        std::ranges::copy(enclosure_.outputs(), over_.begin());
-        return over_;
+        over_ = enclosure_.outputs()[0];
+        return {&over_, 1};
+    }
+
+    // What round-off makes of values that are zero, from typical ones: near a pole they say nothing of the rest.
+    [[nodiscard]] double noise(double length) {
+        constexpr std::array k_places{0.0, 0.11, 0.37, 0.61, 0.83};
+        std::array<double, k_places.size()> values{}, rates{};
+        for (std::size_t i = 0; i < k_places.size(); ++i) {
+            const MovingInterval at = enclose(k_places[i] * length, k_places[i] * length)[0];
+            values[i] = at.value.bounded() ? at.value.largest() : 0;
+            rates[i] = at.rate.bounded() ? at.rate.largest() : 0;
+        }
+        std::ranges::nth_element(values, values.begin() + k_places.size() / 2);
+        std::ranges::nth_element(rates, rates.begin() + k_places.size() / 2);
+        const double latest = std::max(std::abs(begin_), std::abs(begin_ + direction_ * length));
+        return k_round_off * values[k_places.size() / 2] +
+               k_together * std::numeric_limits<double>::epsilon() * latest * rates[k_places.size() / 2];
     }
 
 private:
@@ -62,25 +74,26 @@ private:
     std::vector<double> state_;
     MotionProgram program_;
     Enclosure enclosure_;
-    std::vector<double> at_;
-    std::vector<MovingInterval> over_;
+    double at_ = 0;
+    MovingInterval over_;
 };
 
 }  // namespace
 
-LawSwitching::LawSwitching(const ConstrainedDynamics& whole, const SimulateOptions& options)
+LawSwitching::LawSwitching(const ConstrainedDynamics& whole, const SimulateOptions& options, Diagnostics& diagnostics)
     : whole_(whole),
       g_(whole.graph()),
       conditions_(whole.graph()),
       direction_(options.t1 < options.t0 ? -1 : 1),
       duration_(std::max(std::abs(options.t1 - options.t0), 1e-300)) {
-    conditions_.find(motion_expressions(whole));
+    find_law_conditions(whole, conditions_, diagnostics);
     grow();
 }
 
 void LawSwitching::grow() {
     sides_.resize(conditions_.size(), 0);
-    on_surface_.resize(conditions_.size());
+    marks_.resize(conditions_.size());
+    noise_.resize(conditions_.size());
     values_.resize(conditions_.size());
     sizes_.resize(conditions_.size());
 }
@@ -95,6 +108,7 @@ void LawSwitching::look(LawPrograms& programs, double t, std::span<const double>
     const std::span<const double> values = programs.look->output("value"), sizes = programs.look->output("size");
     std::ranges::copy(values, values_.begin());
     std::ranges::copy(sizes, sizes_.begin());
+    for (std::size_t i = 0; i < programs.conditions; ++i) noise_[i] = std::max(noise_[i], k_round_off * sizes_[i]);
 }
 
 double LawSwitching::rate_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side) {
@@ -111,6 +125,12 @@ LawSwitching::Lead LawSwitching::lead(LawPrograms& programs, double t, std::span
     if (!std::isfinite(above) || !std::isfinite(below)) return sides_[i] != 0 ? Lead::one_side : Lead::as_written;
     const double still = k_still * std::max({std::abs(above), std::abs(below), sizes_[i] / duration_});
     const bool up = above > still, down = below < -still;
+    // It came to the other side against its rate: a difference that jumps, as tan does at a pole.
+    const Mark& mark = marks_[i];
+    if (is_on_surface(i) && mark.from != 0 && mark.from * (mark.from > 0 ? above : below) > still) {
+        sides_[i] = -mark.from;
+        return Lead::one_side;
+    }
     if (up && down) {  // it is left in either way: in the one it was heading for, or that the law takes on the surface
         if (sides_[i] == 0) sides_[i] = rate_with(programs, t, x, i, 0) < 0 ? -1 : 1;
         return Lead::one_side;
@@ -124,29 +144,67 @@ LawSwitching::Lead LawSwitching::lead(LawPrograms& programs, double t, std::span
     return sides_[i] != 0 ? Lead::one_side : Lead::as_written;
 }
 
+// What came to its surface at this instant is there until something moves it.
+void LawSwitching::mark(double t, std::span<const Flip> flips) {
+    if (std::exchange(marked_at_, t) != t) std::ranges::fill(marks_, Mark{});
+    for (const Flip& flip : flips) {
+        marks_[flip.condition].set = true;
+        marks_[flip.condition].value = std::numeric_limits<double>::quiet_NaN();
+        sides_[flip.condition] = flip.side;
+    }
+}
+
+bool LawSwitching::is_on_surface(std::size_t i) const {
+    return marks_[i].set && !(std::abs(values_[i] - marks_[i].value) > 2 * noise_[i]);
+}
+
+// what the round-off of the time and of the state makes of the differences
+void LawSwitching::measure_noise(LawPrograms& programs, double t, std::span<const double> x) {
+    constexpr double k_units = 8 * std::numeric_limits<double>::epsilon();
+    const auto about = [](double v) {
+        const double off = k_units * std::abs(v);
+        return MovingInterval{Interval(v - off, v + off), Interval(0)};
+    };
+    for (std::size_t i = 0; i < programs.conditions; ++i) put(programs, i, sides_[i]);
+    if (programs.bounds) {
+        programs.bounds->set(0, about(t));
+        for (std::size_t i = 0; i < programs.motion->states(); ++i) programs.bounds->set(1 + i, about(x[i]));
+        programs.bounds->run();
+    }
+    for (std::size_t i = 0; i < programs.conditions; ++i) {
+        const Interval value = programs.bounds ? programs.bounds->outputs()[i].value : Interval::entire();
+        noise_[i] = value.bounded() ? value.hi - value.lo : 0;
+    }
+}
+
 bool LawSwitching::decide(LawPrograms& programs, double t, std::span<const double> x, std::span<const Flip> flips,
                           Diagnostic& why) {
     grow();
     const std::vector<int> before = sides_;
-    on_surface_.assign(conditions_.size(), false);
+    measure_noise(programs, t, x);
+    mark(t, flips);
+    look(programs, t, x);
     for (const Flip& flip : flips) {
-        on_surface_[flip.condition] = true;
-        sides_[flip.condition] = flip.side;
+        Mark& m = marks_[flip.condition];
+        m.value = values_[flip.condition];
+        // Time goes one way only. Where speeds may jump with the sides, rates before the jump say nothing of what comes after it.
+        m.certain = conditions_.all()[flip.condition].of_time || (programs.momentum && before[flip.condition] != 0);
+        m.from = before[flip.condition];
     }
     // away from the surfaces values tell
     for (int looks = 0; looks < k_most_looks; ++looks) {
-        look(programs, t, x);
         bool changed = false;
         for (std::size_t i = 0; i < programs.conditions; ++i) {
-            if (on_surface_[i] || !(std::abs(values_[i]) > k_round_off * sizes_[i])) continue;
+            if (is_on_surface(i) || !(std::abs(values_[i]) > noise_[i])) continue;
             const int side = values_[i] > 0 ? 1 : -1;
             changed = changed || side != sides_[i];
             sides_[i] = side;
         }
         if (!changed) break;
+        look(programs, t, x);
     }
     for (std::size_t i = 0; i < programs.conditions; ++i) {
-        if (!on_surface_[i] && std::abs(values_[i]) > k_round_off * sizes_[i]) continue;
+        if (is_on_surface(i) ? marks_[i].certain : !(std::abs(values_[i]) <= noise_[i])) continue;
         for (std::size_t k = 0; k < programs.conditions; ++k) put(programs, k, sides_[k]);
         if (lead(programs, t, x, i) == Lead::slides) {
             why = sliding(i, t);
@@ -163,35 +221,56 @@ bool LawSwitching::decide(LawPrograms& programs, double t, std::span<const doubl
     return true;
 }
 
+// the next switch of one condition of time alone
+LawSwitching::Next LawSwitching::search(LawPrograms& programs, std::size_t k, double t, double t_end) const {
+    const std::size_t condition = programs.of_time[k];
+    Next out{.at = t_end, .t_end = t_end, .from = sides_[condition]};
+    Clock clock(*programs.motion, programs.clocks[k], sides_, t, direction_);
+    CrossingSearch search(1);
+    const double length = std::abs(t_end - t), eps = std::numeric_limits<double>::epsilon();
+    const double noise = clock.noise(length);
+    for (double horizon = length; horizon > eps * std::max(std::abs(t), length); horizon *= 0.5) {
+        Crossing c{.side = out.from, .noise = noise, .band = noise, .leaves = true};
+        if (!search.run(clock, 0, horizon, std::span(&c, 1))) continue;  // too much work: not so far ahead
+        if (!std::isnan(c.at)) {
+            out.to = out.from != 0 ? -out.from : clock.evaluate(c.at)[0] > 0 ? 1 : -1;
+            out.at = t + direction_ * c.at;
+        } else if (horizon < length) {
+            out.at = t + direction_ * horizon;
+        }
+        break;
+    }
+    return out;
+}
+
 double LawSwitching::next_instant(LawPrograms& programs, double t, double t_end) {
     due_.clear();
     if (programs.of_time.empty() || t == t_end) return t_end;
-    Clock clock(*programs.motion, programs, sides_, t, direction_);
-    CrossingSearch search(programs.of_time.size());
-    std::vector<Crossing> crossings(programs.of_time.size());
-    const double length = std::abs(t_end - t), eps = std::numeric_limits<double>::epsilon();
-    const MovingInterval* const now = clock.enclose(0, 0).data();
-    std::vector<double> noise(crossings.size());
-    for (std::size_t k = 0; k < noise.size(); ++k) {
-        const double rate = now[k].rate.bounded() ? now[k].rate.largest() : 0;
-        noise[k] = k_round_off * sizes_[programs.of_time[k]] + 8 * eps * std::max(std::abs(t), std::abs(t_end)) * rate;
+    next_.resize(conditions_.size());
+    double instant = t_end;
+    for (std::size_t k = 0; k < programs.of_time.size(); ++k) {
+        Next& n = next_[programs.of_time[k]];
+        const bool known = n.t_end == t_end && n.from == sides_[programs.of_time[k]] && direction_ * (n.at - t) > 0;
+        if (!known || programs.nested[k]) n = search(programs, k, t, t_end);
+        if (direction_ * (n.at - instant) < 0) instant = n.at;
     }
-    for (double horizon = length; horizon > eps * std::max(std::abs(t), length); horizon *= 0.5) {
-        for (std::size_t k = 0; k < crossings.size(); ++k)
-            crossings[k] = {.side = sides_[programs.of_time[k]], .noise = noise[k], .band = noise[k], .leaves = true};
-        if (!search.run(clock, 0, horizon, crossings)) continue;  // too much work: not so far ahead
-        double first = horizon;
-        for (const Crossing& c : crossings)
-            if (!std::isnan(c.at)) first = std::min(first, c.at);
-        const double instant = horizon == length && first == horizon ? t_end : t + direction_ * first;
-        for (std::size_t k = 0; k < crossings.size(); ++k) {
-            if (!(crossings[k].at <= first + k_together * eps * std::max(std::abs(instant), first))) continue;
-            const int side = sides_[programs.of_time[k]];
-            due_.push_back({programs.of_time[k], side != 0 ? -side : clock.evaluate(crossings[k].at)[k] > 0 ? 1 : -1});
-        }
-        return instant;
+    const double together =
+        k_together * std::numeric_limits<double>::epsilon() * std::max(std::abs(instant), std::abs(instant - t));
+    for (const std::size_t i : programs.of_time)
+        if (next_[i].to != 0 && direction_ * (next_[i].at - instant) <= together) due_.push_back({i, next_[i].to});
+    return instant;
+}
+
+bool LawSwitching::leaves_surfaces(LawPrograms& programs, double t, std::span<const double> x, Diagnostic& why) {
+    look(programs, t, x);
+    for (std::size_t i = 0; i < programs.conditions; ++i) {
+        if (!is_on_surface(i) || !marks_[i].certain || conditions_.all()[i].of_time) continue;
+        const double rate = rate_with(programs, t, x, i, sides_[i]);
+        if (!(sides_[i] * rate < -k_still * std::max(std::abs(rate), sizes_[i] / duration_))) continue;
+        why = sliding(i, t);
+        return false;
     }
-    return t_end;
+    return true;
 }
 
 std::string LawSwitching::text(std::size_t condition) const {

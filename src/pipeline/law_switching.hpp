@@ -7,6 +7,7 @@
 // ends with the condition's name.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,7 +26,7 @@ namespace appell {
 class LawSwitching {
 public:
     // of all laws of the system; options: of the run
-    LawSwitching(const ConstrainedDynamics& whole, const SimulateOptions& options);
+    LawSwitching(const ConstrainedDynamics& whole, const SimulateOptions& options, Diagnostics& diagnostics);
 
     [[nodiscard]] FrozenConditions& conditions() { return conditions_; }
     [[nodiscard]] bool empty() const { return conditions_.empty(); }
@@ -42,6 +43,10 @@ public:
     [[nodiscard]] bool decide(LawPrograms& programs, double t, std::span<const double> x, std::span<const Flip> flips,
                               Diagnostic& why);
 
+    // After speeds have jumped with the sides: conditions that came to their surface go on to their new side. False where one
+    // goes back; then `why` names it.
+    [[nodiscard]] bool leaves_surfaces(LawPrograms& programs, double t, std::span<const double> x, Diagnostic& why);
+
     // The first instant after t at which conditions switch by time alone; t_end without any.
     [[nodiscard]] double next_instant(LawPrograms& programs, double t, double t_end);
     // those that do there; none where the search only got that far
@@ -49,6 +54,8 @@ public:
 
     // the surface of a condition: "x = 1"
     [[nodiscard]] std::string text(std::size_t condition) const;
+    // a condition that the motion can neither cross nor leave
+    [[nodiscard]] Diagnostic sliding(std::size_t condition, double t) const;
     // where a run goes on no more because conditions switch again and again there
     [[nodiscard]] std::optional<Diagnostic> endless(double t) const;
 
@@ -59,12 +66,30 @@ private:
     };
     enum class Lead { one_side, as_written, slides };
 
+    // a condition that came to its surface at the last instant, and its value there
+    struct Mark {
+        bool set = false;
+        double value = 0;
+        int from = 0;          // the side that it came from; 0: none
+        bool certain = false;  // that it is on the other side from then on
+    };
+
+    // when a condition of time alone switches next, found from some time on
+    struct Next {
+        double at = 0;  // then, or where the search came to its end
+        double t_end = std::numeric_limits<double>::quiet_NaN();
+        int from = 0, to = 0;  // sides; to 0: it does not
+    };
+    [[nodiscard]] Next search(LawPrograms& programs, std::size_t clock, double t, double t_end) const;
+
     void grow();
+    void mark(double t, std::span<const Flip> flips);
+    [[nodiscard]] bool is_on_surface(std::size_t condition) const;
+    void measure_noise(LawPrograms& programs, double t, std::span<const double> x);
     void look(LawPrograms& programs, double t, std::span<const double> x);
     [[nodiscard]] double rate_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side);
     [[nodiscard]] Lead lead(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition);
     void put(LawPrograms& programs, std::size_t condition, int side);
-    [[nodiscard]] Diagnostic sliding(std::size_t condition, double t) const;
 
     const ConstrainedDynamics& whole_;
     const Graph& g_;
@@ -72,9 +97,11 @@ private:
     double direction_, duration_;
     bool begun_ = false;
     std::vector<int> sides_;
-    std::vector<bool> on_surface_;
-    std::vector<double> values_, sizes_;
+    std::vector<Mark> marks_;
+    double marked_at_ = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> values_, sizes_, noise_;  // by condition; differences below the noise have no sign
     std::vector<Flip> due_;
+    std::vector<Next> next_;  // by condition
     std::size_t switches_ = 0;
     std::optional<Last> last_;  // switch
 };

@@ -23,6 +23,8 @@ constexpr double k_touching = 1e-6;
 constexpr std::size_t k_most_rounds = 100;
 // choices of contacts and frictions that are looked through where one change at a time finds none
 constexpr double k_most_choices = 3000;
+// speeds that jump may switch laws that make them jump
+constexpr int k_most_jumps = 5;
 
 std::array<double, 3> along(const std::array<double, 3>& v, double sign) {
     const double size = length(v);
@@ -49,7 +51,7 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
     options_.rest_speed = system_.rest_speed;
     options_.whole = &whole_;
     if (!options_.for_run) return;
-    laws_.emplace(whole_, run);
+    laws_.emplace(whole_, run, diagnostics);
     if (laws_->empty())
         laws_.reset();
     else
@@ -446,14 +448,46 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
     now.changed = true;
     const bool by_state =
         std::ranges::none_of(flips, [&](const LawSwitching::Flip& f) { return laws_->conditions().all()[f.condition].of_time; });
-    switch (carry_over(*now_, {before, now.t, by_state, atol_}, x, failure_)) {
-        case LawJump::none: return true;
-        case LawJump::impossible: return false;
-        case LawJump::speeds: break;
+    std::vector<int> from = before;
+    for (int rounds = 0;; ++rounds) {
+        const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
+        const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        if (jump == LawJump::impossible) return false;
+        if (jump == LawJump::none) break;
+        if (rounds == 0) now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));
+        // the speeds after may lead elsewhere than to the sides they were found for
+        if (!decide_laws(now.t, x, {})) return false;
+        if (std::ranges::equal(to, laws_->sides())) break;
+        if (rounds == k_most_jumps) {
+            failure_ = laws_->sliding(flips.front().condition, now.t);
+            return false;
+        }
+        from = to;
     }
-    now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));
-    if (!m_.switches()) return true;
-    return inspect(now.t, x) && impact(now.t, x, {});
+    if (!laws_->leaves_surfaces(now_->laws, now.t, x, failure_)) return false;
+    return !m_.switches() || take_up(now, x);
+}
+
+// Contacts and frictions where laws have switched: surfaces that jump away or approach at once.
+bool ModeSwitching::take_up(Instant& now, std::span<double> x) {
+    if (!inspect(now.t, x)) return false;
+    bool hit = false;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        const bool closed = !off_[contacts_[i]];
+        if (closed && at_.gap[i] < -k_touching * now_->lowered.motion.length) {
+            failure_ = penetration(i, now.t, at_.gap[i]);
+            return false;
+        }
+        if (closed && !at_.touches(i)) open(i);
+        if (!at_.touches(i)) continue;
+        const bool approaches = at_.gap_rate[i] < -system_.rest_speed;
+        if (approaches) now.what.push_back(fmt::format("impact on {}", m_.constraints[contacts_[i]].name));
+        hit = hit || approaches || (closed && at_.gap_rate[i] > system_.rest_speed);
+    }
+    if (hit) return impact(now.t, x, {});
+    for (std::size_t i = 0; i < m_.frictions.size(); ++i)
+        if (!off_[m_.frictions[i].stick] && !at_.at_rest(i)) slide(i, along(at_.slip[i], 1));
+    return true;
 }
 
 // the sides of laws and the mode of contacts and frictions, which depend on each other
@@ -573,6 +607,11 @@ Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
     Instant now{t, off_, {x.begin(), x.end()}};
     std::ranges::fill(event_sides_, 0);
     look_at_events(t, x, nullptr);
+    if (laws_->due().empty()) {  // the search for instants got only that far
+        now.acted.resize(m_.events.size());
+        settle_guards(now);
+        return Verdict::go_on;
+    }
     const Verdict verdict = happen(now, x, {}, Flips(laws_->due().begin(), laws_->due().end()));
     return verdict == Verdict::go_on ? Verdict::changed : verdict;
 }

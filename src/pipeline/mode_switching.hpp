@@ -90,6 +90,7 @@ private:
     bool act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
     bool decide_laws(double t, std::span<const double> x, const Flips& flips);
     bool switch_laws(Instant& now, std::span<double> x, const Flips& flips);
+    bool take_up(Instant& now, std::span<double> x);
     bool settle_all(double t, std::span<double> x);
     void switch_contacts(Instant& now, std::span<const GuardMeaning> happened, std::vector<std::size_t>& closing);
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);

@@ -39,6 +39,7 @@ std::vector<NodeId*> nodes_in(ProgramSpec& spec) {
 
 std::vector<NodeId> motion_expressions(const ConstrainedDynamics& d) {
     std::vector<NodeId> out = d.inertia->values();
+    out.push_back(d.kinetic_energy);  // the velocities of all masses
     out.insert(out.end(), d.b.begin(), d.b.end());
     out.insert(out.end(), d.C.begin(), d.C.end());
     const auto rates = d.kinematics->coordinate_rates();

@@ -17,6 +17,7 @@
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/mode_switching.hpp"
+#include "pipeline/smooth_laws.hpp"
 #include "report/run_files.hpp"
 #include "sim/motion_program.hpp"
 
@@ -62,7 +63,8 @@ Derivation derive(const ModelText& text) {
         Result<ConstrainedDynamics> dynamics = derive_dynamics(out.model);
         out.diagnostics.append(dynamics.diagnostics);
         if (dynamics.ok()) out.dynamics = std::move(*dynamics);
-        if (out.dynamics && out.model->switches()) take_start_mode(out);
+        if (out.dynamics) check_smooth_values(*out.dynamics, out.diagnostics);
+        if (out.dynamics && !out.diagnostics.has_errors() && out.model->switches()) take_start_mode(out);
         out.timer.stop();
     } catch (const NodeLimitReached& limit) {
         out.timer.stop();

@@ -35,7 +35,7 @@ bool CrossingSearch::run(EnclosedFunctions& functions, double begin, double end,
     functions_ = &functions;
     begin_ = begin;
     end_ = first_ = end;
-    for (Crossing& c : crossings) c.at = c.grazes = c.lost = Crossing::k_none;
+    for (Crossing& c : crossings) c.at = c.grazes = c.lost = c.clear = Crossing::k_none;
     if (!(begin < end)) return true;
     undecided_.resize(crossings.size());
     std::iota(undecided_.begin(), undecided_.end(), std::size_t{0});
@@ -66,6 +66,7 @@ void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) 
         switch (judge(c, piece, over[which], at_end_[which])) {
             case Verdict::none:
                 if (c.side == 0 && std::abs(at_end_[which]) > c.noise) c.side = at_end_[which] > 0 ? 1 : -1;
+                if (c.side * at_end_[which] > 0) c.clear = piece.b;
                 break;
             case Verdict::crossing: cross(c, piece, which); break;
             case Verdict::no_value:
@@ -137,6 +138,10 @@ void CrossingSearch::cross(Crossing& c, const Piece& piece, std::size_t which) {
     const int side = c.side != 0 ? c.side : at_end_[which] > 0 ? -1 : 1;
     double a = piece.a, b = piece.b;
     double fa = side * functions_->evaluate(a)[which], fb = side * at_end_[which];
+    if (!(fa > 0) && !std::isnan(c.clear)) {  // flat: it has been near zero for a while
+        a = c.clear;
+        fa = side * functions_->evaluate(a)[which];
+    }
     // a start on zero, or beyond it, has passed as soon as it is clearly on the other side
     const double zero = fa > 0 ? 0 : -c.noise;
     double ga = fa - zero, gb = fb - zero;

@@ -34,6 +34,8 @@ struct Crossing {
     double at = k_none;      // the first crossing
     double grazes = k_none;  // it touches zero there, and does not cross it
     double lost = k_none;    // it has no value there
+
+    double clear = k_none;  // of the search: on its side there
 };
 
 class CrossingSearch {

@@ -127,7 +127,8 @@ StepStatus ExplicitRungeKutta::step() {
     for (;;) {
         if (!fixed() && options_.max_step > 0 && std::abs(h_) > options_.max_step) h_ = direction_ * options_.max_step;
         double h = h_;
-        if (!(std::abs(h) >= least_step())) {
+        // a stretch may be shorter than that: between two instants
+        if (!(std::abs(h) >= std::min(least_step(), std::abs(stop - t_)))) {
             rate_status_ = failure;
             return failure == RateStatus::ok ? StepStatus::step_too_small : StepStatus::rate_failed;
         }

@@ -237,8 +237,10 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
         Memory& m = memory_[s.guard];
         const double close = std::max(noise(s.guard), m.band);
         const bool near_zero = m.size <= close;
+        // it is on its way to its side: where a passage was found, it is known as well as the inside of the step only
+        const bool behind = s.side * m.side < 0;
         if (near_zero || s.side != 0) m.side = s.side;
-        if (near_zero) m.within = close;
+        if (near_zero || behind) m.within = std::max(close, 2 * m.size);
     }
 }
 

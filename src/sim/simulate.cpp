@@ -92,6 +92,8 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
     std::vector<double> x(x0.begin(), x0.end());
     double t = options.t0, t_watched = t;
     journey.summary.t_start = journey.summary.t_end = t;
+    for (const Settled& s : switching.settled())
+        if (s.side != 0) journey.settled.push_back(s);
     for (std::size_t switches = 1;; ++switches) {
         Stretch stretch(journey, t, x);
         if (stretch.run() == Outcome::ended) break;

@@ -444,7 +444,12 @@ bool Stretch::pass_notes() {
 bool Stretch::pass_instant() {
     const double t = integrator_.t();
     std::copy(state_.begin(), state_.end(), before_event_.begin());
-    switch (journey_.switching.instant(t, state_)) {
+    const Switching::Verdict verdict = journey_.switching.instant(t, state_);
+    if (options_.at_events && verdict == Switching::Verdict::changed) {
+        if (row_at_ != t && !row_at_event(t)) return false;
+        journey_.row_after_event = true;
+    }
+    switch (verdict) {
         case Switching::Verdict::stop: return stop(EndReason::event);
         case Switching::Verdict::endless: return stop(EndReason::chatter);
         case Switching::Verdict::failed: return stop(EndReason::no_mode);
@@ -623,6 +628,7 @@ void Stretch::write_row(double t, std::span<const double> x) {
         summary_.penetrated_at = t;
     }
     ++summary_.rows;
+    row_at_ = t;
     if (!sink_) return;
     std::ranges::copy(observe_.output(row_), row_values_.begin());
     std::copy(x.begin() + static_cast<std::ptrdiff_t>(motion_.states()), x.end(),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -181,7 +182,8 @@ private:
     double longest_step_ = 0;
     double asked_share_ = 1;  // of the dependent entries, when another partition was last asked for
     double stall_t_ = t_begin_;
-    double damped_step_ = 0;  // what the gains were chosen for
+    double damped_step_ = 0;                                    // what the gains were chosen for
+    double row_at_ = std::numeric_limits<double>::quiet_NaN();  // the last row
     SimulateSummary& summary_;
 };
 

@@ -158,12 +158,11 @@ std::vector<BadModel> bad_models() {
             bad.place = place;
             bad.keeps_rows = keeps_rows;
         };
-        // rows that become dependent, a gradient that vanishes on the way, one that is zero from the start, one that jumps
+        // rows that become dependent, a gradient that vanishes on the way, one that is zero from the start
         lost("constraint a: x' = 0\nconstraint b: x' + max(1 - t, 0)*y' = 0", "x' + max(1 - t, 0)*y' = 0", true);
         lost("coord z = 0\nparticle Q mass 1 at O + z*N.z\nconstraint still: z' = 0\nconstraint c: x*y = 0\nstart x' = -1",
              "x*y = 0", true);
         lost("constraint a: x = 1\nconstraint c: y^2 = 0", "y^2 = 0", false);
-        lost("constraint c: y' = abs(x')\nstart x' = 1, y' = 1\nforce on P = -2*N.x", "y' = abs(x')", true);
     }
     add(Code::E0833, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
     add(Code::E0809, particle("constraint c: x^2 = 1 - t\nrun for 2 s")).keeps_rows = true;
@@ -189,6 +188,13 @@ std::vector<BadModel> bad_models() {
     add(Code::E0834, particle("start x' = 1 m/s\nconstraint wall: 2 m - x >= 0\n"
                               "event e: x - 1.5 m rising => set x = 3 m\nrun for 10 s, every 1 s"))
         .keeps_rows = true;
+    add(Code::E0835, particle("force on P = smooth(if(x > 1 m, 1 N, 0 N))*N.x\nrun for 1 s"));
+    add(Code::E0835, particle("function f(s) = smooth(s*sign(s - 1))\nforce on P = f(x/(1 m))*(1 N)*N.x\nrun for 1 s"));
+    add(Code::W0837,
+        particle("gravity -g*N.y\nconstraint c: y = 0\nnonideal c: force on P = if(reaction(c) > 5 N, 1 N, 0 N)*N.x\n"
+                 "run for 1 s"))
+        .keeps_rows = true;
+    add(Code::N0838, particle("potential smooth(abs(x))*(1 N)\nrun for 1 s")).keeps_rows = true;
     add(Code::W0845, particle("start x' = 1 m/s\nevent a: x - 2 m rising => set x' = 2 m/s\n"
                               "event b: 2*x - 4 m rising => set x' = 3 m/s\nrun for 2 s, every 1 s"));
     // without stabilization the circle is left, and its force does work that no ledger has

@@ -1,9 +1,10 @@
-// Laws that switch, by time and by state, against closed forms: random pulses of forces, torques and prescribed velocities, square
-// waves, springs with gaps, supports that jump.
+// Laws that switch, by time and by state, against closed forms: random pulses of forces, torques and prescribed velocities,
+// square waves, springs with gaps, supports that jump.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <random>
 #include <string>
@@ -44,12 +45,14 @@ TEST(LawSwitches, ForcePulses) {
     Draw draw(1);
     for (std::size_t k = 0; k < members(); ++k) {
         const double T = draw.log_uniform(0.1, 100), width = T * draw.log_uniform(1e-6, 1), begin = draw.uniform(-0.1, 1) * T;
-        const double from = std::max(begin, 0.0), to = std::min(begin + width, T), F = draw.uniform(-3, 3), m = draw.uniform(0.5, 2);
+        const double from = std::max(begin, 0.0), to = std::min(begin + width, T), F = draw.uniform(-3, 3),
+                     m = draw.uniform(0.5, 2);
         const double x0 = draw.uniform(-1, 1), v0 = draw.uniform(-1, 1);
-        const TextRun r = run_with(fmt::format("system pulse\ncoord x = {}\nstart x' = {}\nparticle P mass {} at O + x*N.x\n"
-                                               "force on P = if(t >= {} and t < {}, {}, 0)*N.x\nrun for {}, rtol 1e-9, atol 1e-11\n",
-                                               text(x0), text(v0), text(m), text(begin), text(begin + width), text(F), text(T)),
-                                   k_adaptive[k % k_adaptive.size()]);
+        const TextRun r =
+            run_with(fmt::format("system pulse\ncoord x = {}\nstart x' = {}\nparticle P mass {} at O + x*N.x\n"
+                                 "force on P = if(t >= {} and t < {}, {}, 0)*N.x\nrun for {}, rtol 1e-9, atol 1e-11\n",
+                                 text(x0), text(v0), text(m), text(begin), text(begin + width), text(F), text(T)),
+                     k_adaptive[k % k_adaptive.size()]);
         const double w = std::max(to - from, 0.0);
         const double v = v0 + F / m * w, x = x0 + v0 * T + F / m * (0.5 * w * w + w * (T - to));
         const double size = 1 + std::abs(x) + T * std::abs(v0);
@@ -86,10 +89,11 @@ TEST(LawSwitches, TorquePulsesOnAPendulumAtRest) {
         const double T = draw.uniform(1, 5), width = T * draw.log_uniform(1e-6, 0.5), begin = draw.uniform(0, 0.5) * T;
         const double M = draw.uniform(-3, 3), J = draw.uniform(0.1, 2);
         const TextRun r = run_with(
-            fmt::format("system rod\ncoord a = 0\nstart a' = 0\nframe B from N rotate a about z\n"
-                        "body B frame B mass 1 center O inertia (1, 1, {})\ntorque on B = {}*max(0, sign((t - {})*({} - t)))*N.z\n"
-                        "run for {}, rtol 1e-9, atol 1e-11\n",
-                        text(J), text(M), text(begin), text(begin + width), text(T)),
+            fmt::format(
+                "system rod\ncoord a = 0\nstart a' = 0\nframe B from N rotate a about z\n"
+                "body B frame B mass 1 center O inertia (1, 1, {})\ntorque on B = {}*max(0, sign((t - {})*({} - t)))*N.z\n"
+                "run for {}, rtol 1e-9, atol 1e-11\n",
+                text(J), text(M), text(begin), text(begin + width), text(T)),
             k_adaptive[k % k_adaptive.size()]);
         EXPECT_NEAR(last(r, "a'"), M * width / J, 1e-8) << k;
         EXPECT_NEAR(last(r, "a"), M / J * width * (T - begin - 0.5 * width), 1e-7) << k;
@@ -100,13 +104,14 @@ TEST(LawSwitches, TorquePulsesOnAPendulumAtRest) {
 TEST(LawSwitches, PrescribedVelocities) {
     Draw draw(4);
     for (std::size_t k = 0; k < members(30); ++k) {
-        const double T = draw.uniform(1, 5), width = T * draw.log_uniform(1e-5, 0.5), begin = draw.uniform(0.01, 0.5) * T;
+        const double T = draw.uniform(1, 5), width = T * draw.log_uniform(1e-6, 0.5), begin = draw.uniform(0.01, 0.5) * T;
         const double v = draw.uniform(-3, 3), m = draw.uniform(0.5, 2);
-        const TextRun r = run_with(fmt::format("system pushed\ncoord x = 0, y = 0\nstart y' = 1\nparticle P mass {} at O + x*N.x + "
-                                               "y*N.y\nconstraint c: x' = if(t > {} and t < {}, {}, 0)\nrun for {}, rtol 1e-9, "
-                                               "atol 1e-11\n",
-                                               text(m), text(begin), text(begin + width), text(v), text(T)),
-                                   k_adaptive[k % k_adaptive.size()]);
+        const TextRun r =
+            run_with(fmt::format("system pushed\ncoord x = 0, y = 0\nstart y' = 1\nparticle P mass {} at O + x*N.x + "
+                                 "y*N.y\nconstraint c: x' = if(t > {} and t < {}, {}, 0)\nrun for {}, rtol 1e-9, "
+                                 "atol 1e-11\n",
+                                 text(m), text(begin), text(begin + width), text(v), text(T)),
+                     k_adaptive[k % k_adaptive.size()]);
         EXPECT_NEAR(last(r, "x"), v * width, 1e-7) << k;
         EXPECT_NEAR(last(r, "x'"), 0, 1e-10) << k;
         EXPECT_NEAR(last(r, "y"), T, 1e-7) << k;
@@ -123,11 +128,12 @@ TEST(LawSwitches, SupportsThatJump) {
         RunOptions options;
         options.integrator = k_adaptive[k % k_adaptive.size()];
         options.at_events = true;
-        const TextRun r = run_text(fmt::format("system support\ncoord a = {}\nstart a' = {}\npoint S at O + {}*max(0, t - 1)*N.x\n"
-                                               "frame B from N rotate a about z\nparticle P mass 1.5 at S - {}*B.y\n"
-                                               "gravity -9.81*N.y\nrun for 2, every 0.3, rtol 1e-10, atol 1e-12\n",
-                                               text(a0), text(w0), text(V), text(l)),
-                                   options);
+        const TextRun r =
+            run_text(fmt::format("system support\ncoord a = {}\nstart a' = {}\npoint S at O + {}*max(0, t - 1)*N.x\n"
+                                 "frame B from N rotate a about z\nparticle P mass 1.5 at S - {}*B.y\n"
+                                 "gravity -9.81*N.y\nrun for 2, every 0.3, rtol 1e-10, atol 1e-12\n",
+                                 text(a0), text(w0), text(V), text(l)),
+                     options);
         std::size_t i = 0;
         while (i + 1 < r.run.rows() && std::abs(r.run.t(i) - 1) > 1e-12) ++i;
         ASSERT_LT(i + 1, r.run.rows());
@@ -172,11 +178,147 @@ TEST(LawSwitches, ForcesThatJumpWithTheState) {
     }
 }
 
+// the part of [0, T] where a condition holds: fine samples, and halving where they differ
+template <class F>
+double part_where(F holds, double T) {
+    constexpr int k_samples = 50'000;
+    double part = 0;
+    for (int i = 0; i < k_samples; ++i) {
+        double a = T * i / k_samples, b = T * (i + 1) / k_samples;
+        const double whole = b - a;
+        const bool first = holds(a);
+        if (first == holds(b)) {
+            part += first ? whole : 0;
+            continue;
+        }
+        const double begin = a;
+        for (int k = 0; k < 50; ++k) (holds(0.5 * (a + b)) == first ? a : b) = 0.5 * (a + b);
+        part += first ? a - begin : begin + whole - a;
+    }
+    return part;
+}
+
+struct TimeCondition {
+    std::string text;
+    std::function<bool(double)> holds;
+};
+
+TimeCondition time_condition(Draw& draw, std::size_t kind) {
+    const double a = draw.uniform(1, 40), b = draw.uniform(0.5, 9), c = draw.uniform(-0.9, 0.9), d = draw.uniform(0.1, 1);
+    switch (kind % 8) {
+        case 0:
+            return {fmt::format("sin({}*t) + {}*cos({}*t) > {}", text(a), text(d), text(b), text(c)),
+                    [=](double t) { return std::sin(a * t) + d * std::cos(b * t) > c; }};
+        case 1: return {fmt::format("sin({}*t^2) > {}", text(b), text(c)), [=](double t) { return std::sin(b * t * t) > c; }};
+        case 2:
+            return {fmt::format("exp(-{}*t)*sin({}*t) > {}", text(d), text(a), text(0.1 * c)),
+                    [=](double t) { return std::exp(-d * t) * std::sin(a * t) > 0.1 * c; }};
+        case 3:
+            return {fmt::format("sin(1/(t + {})) > {}", text(0.03 * d), text(c)),
+                    [=](double t) { return std::sin(1 / (t + 0.03 * d)) > c; }};
+        case 4: return {fmt::format("tan({}*t) > {}", text(b), text(c)), [=](double t) { return std::tan(b * t) > c; }};
+        case 5: return {fmt::format("({0}*t - 2)^3 > 0", text(b)), [=](double t) { return b * t > 2; }};
+        case 6:
+            return {fmt::format("if(sin({}*t) > {}, t - {}, {} - t) > 0", text(b), text(c), text(d), text(b)),
+                    [=](double t) { return (std::sin(b * t) > c ? t - d : b - t) > 0; }};
+        default:
+            return {fmt::format("sin({0}*t) > {1} and not (cos({2}*t) < {1} or t < {3})", text(a), text(c), text(b), text(d)),
+                    [=](double t) { return std::sin(a * t) > c && !(std::cos(b * t) < c || t < d); }};
+    }
+}
+
+// their instants are enclosed, however narrow the passages
+TEST(LawSwitches, ConditionsOfTimeOfEveryForm) {
+    Draw draw(8);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const TimeCondition c = time_condition(draw, k);
+        const double T = 3;
+        const TextRun r = run_with(fmt::format("system times\ncoord x = 0\nstart x' = 0\nparticle P mass 1 at O + x*N.x\n"
+                                               "force on P = if({}, 1, 0)*N.x\nrun for {}, rtol 1e-9, atol 1e-11\n",
+                                               c.text, text(T)),
+                                   k_adaptive[k % k_adaptive.size()]);
+        // samples may miss two passages between them
+        EXPECT_NEAR(last(r, "x'"), part_where(c.holds, T), 2 * T / 50'000) << k << ' ' << c.text;
+    }
+}
+
+// pulses about an instant, as narrow as the time resolves
+TEST(LawSwitches, NarrowPulses) {
+    Draw draw(9);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const double T = draw.log_uniform(0.1, 100), half = T * draw.log_uniform(1e-10, 1e-2), at = T * draw.uniform(0.05, 0.9);
+        const TextRun r =
+            run_with(fmt::format("system narrow\ncoord x = 0\nstart x' = 0\nparticle P mass 1 at O + x*N.x\n"
+                                 "force on P = if(abs(t - {}) < {}, {}, 0)*N.x\nrun for {}, rtol 1e-9, atol 1e-11\n",
+                                 text(at), text(half), text(1 / (2 * half)), text(T)),
+                     k_adaptive[k % k_adaptive.size()]);
+        EXPECT_NEAR(last(r, "x'"), 1, 1e-9 + 4e-16 * T / half) << k;
+        EXPECT_NEAR(last(r, "x"), T - at, (1e-8 + 4e-16 * T / half) * T) << k;
+    }
+}
+
+// many conditions, with instants that coincide but for round-off, among them those where the run begins and ends
+TEST(LawSwitches, InstantsThatCoincide) {
+    Draw draw(10);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const double T = draw.uniform(0.5, 3), t0 = draw.uniform(-2, 2), at = t0 + draw.uniform(0.1, 0.9) * T;
+        const TextRun r =
+            run_with(fmt::format("system together\ncoord x = 0\nstart x' = 0\nparticle P mass 1 at O + x*N.x\n"
+                                 "force on P = (if(t > {0}, 1, 0) + if(3*t > 3*{0}, 1, 0) + if(exp(t) >= exp({0}), 1, 0) + "
+                                 "if(t^3 > ({0})^3, 1, 0) + if(t > {1}, 1, 0) + if(t >= {2}, 7, 0))*N.x\n"
+                                 "run from {1}, for {3}, rtol 1e-9, atol 1e-11\n",
+                                 text(at), text(t0), text(t0 + T), text(T)),
+                     k_adaptive[k % k_adaptive.size()]);
+        EXPECT_NEAR(last(r, "x'"), 4 * (t0 + T - at) + T, 1e-9) << k;
+        EXPECT_EQ(r.run.law_switches, 4u) << k;
+    }
+}
+
+// harmonic motion whose stiffness, rest length, damping or gravity switches, against the pieces put together
+TEST(LawSwitches, SpringsDampersAndPotentials) {
+    Draw draw(11);
+    for (std::size_t k = 0; k < members(60); ++k) {
+        const double at = draw.uniform(0.2, 0.8), k1 = draw.uniform(1, 30), k2 = draw.uniform(1, 30), x0 = draw.uniform(0.5, 1.5);
+        const double w1 = std::sqrt(k1), w2 = std::sqrt(k2);
+        const std::array laws{
+            fmt::format("spring P O stiffness if(t > {}, {}, {})\n", text(at), text(k2), text(k1)),
+            fmt::format("potential if(t > {}, {}, {})*x^2/2\n", text(at), text(k2), text(k1)),
+            fmt::format("force on P = -if(t > {}, {}, {})*x*N.x\n", text(at), text(k2), text(k1)),
+            fmt::format("function s(a, b) = if(a > b, {}, {})\nforce on P = -s(t, {})*(P - O)\n", text(k2), text(k1), text(at))};
+        const TextRun r = run_with("system pieces\ncoord x = " + text(x0) + "\nstart x' = 0\nparticle P mass 1 at O + x*N.x\n" +
+                                       laws[k % laws.size()] + "run for 1, rtol 1e-10, atol 1e-12\n",
+                                   k_adaptive[k % k_adaptive.size()]);
+        const double x = x0 * std::cos(w1 * at), v = -x0 * w1 * std::sin(w1 * at), s = 1 - at;
+        EXPECT_NEAR(last(r, "x"), x * std::cos(w2 * s) + v / w2 * std::sin(w2 * s), 1e-7) << k;
+        EXPECT_NEAR(last(r, "x'"), v * std::cos(w2 * s) - x * w2 * std::sin(w2 * s), 1e-6) << k;
+        EXPECT_LT(std::abs(last(r, "balance")), 1e-6) << k;
+    }
+}
+
+// a family: each member meets its own wall, all at different instants
+TEST(LawSwitches, FamiliesOfConditions) {
+    const TextRun r = run_with(
+        "system family\nsize n = 100\nfor i in 1..n\n  coord x[i] = i\n  particle P[i] mass 1 at O + x[i]*N.x\n"
+        "  force on P[i] = -10*max(0, x[i] - i - 0.1)*N.x\n  start x[i]' = 0.1 + 0.01*i\nend\n"
+        "run for 2, rtol 1e-9, atol 1e-11\n",
+        "dopri5");
+    const double w = std::sqrt(10.0);
+    double switches = 0;
+    for (int i = 1; i <= 100; ++i) {
+        const double v = 0.1 + 0.01 * i, in = 0.1 / v, out = in + std::numbers::pi / w;
+        const double expected = in > 2 ? 2 * v : out > 2 ? 0.1 + v / w * std::sin(w * (2 - in)) : 0.1 - v * (2 - out);
+        EXPECT_NEAR(last(r, fmt::format("x[{}]", i)), i + expected, 1e-6) << i;
+        switches += (in < 2 ? 1 : 0) + (out < 2 ? 1 : 0);
+    }
+    EXPECT_EQ(static_cast<double>(r.run.law_switches), switches);
+}
+
 TEST(LawSwitches, MotionAlongADiscontinuityIsNamed) {
     for (const char* start : {"2", "1", "0.3"}) {
-        Derivation derivation = derive_text(fmt::format("system dry\ncoord x = 0\nstart x' = {}\nparticle P mass 1 at O + x*N.x\n"
-                                                        "force on P = -sign(x')*N.x\nrun for 10\n",
-                                                        start));
+        Derivation derivation =
+            derive_text(fmt::format("system dry\ncoord x = 0\nstart x' = {}\nparticle P mass 1 at O + x*N.x\n"
+                                    "force on P = -sign(x')*N.x\nrun for 10\n",
+                                    start));
         const auto result = run(derivation, {});
         ASSERT_TRUE(result);
         EXPECT_TRUE(derivation.diagnostics.has(Code::E0832)) << render(derivation.diagnostics, derivation.sources);
