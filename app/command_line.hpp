@@ -10,7 +10,14 @@ namespace appell {
 // the end of every command: diagnostics as text on standard error, or as JSON on standard output when there is nothing better
 int finish(const Derivation& derivation, const SharedOptions& shared, bool json_printed);
 
-// SIGINT and SIGTERM from now on ask a run to stop, which looks between steps
+// onto standard error; whether that could be written is asked at the end, in main()
+void tell(const std::string& text);
+// what was said so far onto standard output; the system's first error there is kept until the end of the program
+void flush_output();
+[[nodiscard]] int& output_error();
+void show(const Diagnostics& diagnostics, const SourceSet& sources);
+
+// SIGINT, SIGTERM and SIGHUP from now on ask a run to stop, which looks between steps
 void stop_on_signals();
 [[nodiscard]] bool stop_asked();
 

@@ -6,18 +6,17 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
-#include <fmt/color.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/diagnostic_reference.hpp"
 #include "base/number_format.hpp"
+#include "base/scientific.hpp"
 #include "command_line.hpp"
 #include "gallery.hpp"
 #include "library/model_files.hpp"
@@ -26,10 +25,12 @@
 #include "report/diagnosis_lines.hpp"
 #include "report/files.hpp"
 #include "report/force_lines.hpp"
+#include "report/json_text.hpp"
 #include "report/linearization_report.hpp"
 #include "report/run_files.hpp"
 #include "report/run_state.hpp"
 #include "report/run_writer.hpp"
+#include "results_folder.hpp"
 
 namespace appell {
 
@@ -37,11 +38,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-volatile std::sig_atomic_t g_stop = 0;  // set by SIGINT and SIGTERM; the run looks at it between steps
-
 double parse_number(std::string_view option, const std::string& text, const std::string& value) {
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error == std::errc::result_out_of_range)
+        throw UsageError(fmt::format("{} {}: '{}' is out of the range of double precision", option, text, value));
     if (error != std::errc() || end != value.data() + value.size() || value.empty())
         throw UsageError(fmt::format("{} {}: '{}' is not a number", option, text, value));
     return number;
@@ -83,23 +84,6 @@ ReadOptions read_options(const SharedOptions& shared) {
 
 namespace {
 
-void show(const Diagnostics& diagnostics, const SourceSet& sources) {
-    const bool colour = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
-    std::fflush(stdout);  // both may go to one file, and the other one is buffered
-    for (const Diagnostic& d : diagnostics.all()) {
-        std::string text = render(d, sources);
-        if (colour) {
-            // the first word tells the severity
-            const std::size_t head = text.find(':');
-            const auto style = fmt::emphasis::bold | fmt::fg(d.severity() == Severity::error     ? fmt::terminal_color::red
-                                                             : d.severity() == Severity::warning ? fmt::terminal_color::yellow
-                                                                                                 : fmt::terminal_color::cyan);
-            text = fmt::format(style, "{}", text.substr(0, head)) + text.substr(head);
-        }
-        fmt::print(stderr, "{}\n", text);
-    }
-}
-
 // a model file read and derived; problems are shown
 struct Loaded {
     Derivation derivation;
@@ -118,25 +102,6 @@ Loaded load(const std::string& file, const SharedOptions& shared) {
 }
 
 }  // namespace
-
-int finish(const Derivation& derivation, const SharedOptions& shared, bool json_printed) {
-    if (!shared.json)
-        show(derivation.diagnostics, derivation.sources);
-    else if (!json_printed)
-        fmt::print(
-            "{}",
-            Json{{"schema", 1}, {"diagnostics", Json::parse(diagnostics_json(derivation.diagnostics, derivation.sources))}}.dump(
-                2) +
-                "\n");
-    return derivation.diagnostics.has_errors() ? 1 : 0;
-}
-
-void stop_on_signals() {
-    std::signal(SIGINT, [](int) { g_stop = 1; });
-    std::signal(SIGTERM, [](int) { g_stop = 1; });
-}
-
-bool stop_asked() { return g_stop != 0; }
 
 namespace {
 
@@ -159,13 +124,16 @@ void show(const Certificate& c) {
         "    largest relative difference of u' and of the constraint force, {}{}{}\n",
         c.states, c.seed, digits,
         c.limit != 0 ? fmt::format("\n    (few states: {} speeds and rows, more than {})", c.size, c.limit) : "",
-        c.least_pivot < 0.01 ? fmt::format("\n    (rows as close to dependent as {:.0e}; ukp squares that)", c.least_pivot) : "");
+        c.least_pivot < 0.01
+            ? fmt::format("\n    (rows as close to dependent as {}; ukp squares that)", scientific(c.least_pivot, 0))
+            : "");
     for (std::size_t i = 1; i < c.formulations.size(); ++i) {
         const FormulationAgreement& f = c.formulations[i];
         if (f.not_applicable.empty())
-            fmt::print("    {:<15} {:>8.1e} {:>8.1e}   {}   ({}{})\n", f.name, f.acceleration, f.force,
-                       c.wide ? fmt::format("{:>8.1e} {:>8.1e}", f.acceleration_wide, f.force_wide) : "(double only)", f.source,
-                       f.passed_over ? "; without states where the independent speeds are badly conditioned" : "");
+            fmt::print(
+                "    {:<15} {:>8} {:>8}   {}   ({}{})\n", f.name, scientific(f.acceleration), scientific(f.force),
+                c.wide ? fmt::format("{:>8} {:>8}", scientific(f.acceleration_wide), scientific(f.force_wide)) : "(double only)",
+                f.source, f.passed_over ? "; without states where the independent speeds are badly conditioned" : "");
         else
             fmt::print("    {:<15} {}: {}\n", f.name, f.beyond_limit ? "not compared" : "not applicable", f.not_applicable);
     }
@@ -207,8 +175,8 @@ void show(const ClaimResults& results) {
                                          : c.holds               ? "holds"
                                          : c.misprint            ? "misprint: fails, as stated"
                                                                  : "FAILS";
-        fmt::print("    {}: {} ({} states{}, largest relative difference {:.1e})\n", c.label, verdict, c.states,
-                   results.wide && !c.wide ? " in double precision" : "", c.residual);
+        fmt::print("    {}: {} ({} states{}, largest relative difference {})\n", c.label, verdict, c.states,
+                   results.wide && !c.wide ? " in double precision" : "", scientific(c.residual));
         if (!c.holds && c.tested && !c.hint.empty()) fmt::print("      {}\n", c.hint);
     }
 }
@@ -266,7 +234,7 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                  {"certificate", certificate_json(found->certificate)},
                  {"claims", claims_json(found->claims)},
                  {"diagnostics", Json::parse(diagnostics_json(d.diagnostics, d.sources))}};
-        fmt::print("{}\n", out.dump(2));
+        fmt::print("{}\n", json_text(out));
     } else if (found) {
         const Model& m = *d.model;
         fmt::print("{}{}\n", m.name, m.title.empty() ? "" : ": " + m.title);
@@ -348,23 +316,6 @@ double row_spacing(const std::string& text) {
     return every;
 }
 
-// The command line as one may type it again. Where the results went is no part of the run: the same run gives the same report.
-std::string command_text(const std::vector<std::string>& arguments) {
-    std::string out = "appell";
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const std::string& argument = arguments[i];
-        if (argument == "--out") ++i;
-        if (argument.starts_with("--out")) continue;
-        const bool plain = !argument.empty() && argument.find_first_not_of(
-                                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                                    "0123456789_-+=./,:@%") == std::string::npos;
-        std::string quoted;
-        for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        out += plain ? " " + argument : " '" + quoted + "'";
-    }
-    return out;
-}
-
 // the model as it was when the run was stopped
 Loaded load(const RunState& stopped, const SharedOptions& shared) {
     Loaded out;
@@ -389,17 +340,27 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     Derivation& d = loaded.derivation;
     if (!d.ok()) return finish(d, shared, false);
     // the folder first: a run that could not be written must not be waited for
-    const std::string out = command.out.empty() ? d.model->name + ".out" : command.out;
-    Result<OutputFolder> folder = OutputFolder::create(out);
+    const std::string out = command.out.empty() ? default_folder(file, d.model->name, ".out") : command.out;
+    OutputAuthor author = author_of("run", file, shared);
+    if (command.stopped) author.given = {command.stopped->model, command.stopped->asked};
+    Result<OutputFolder> folder = OutputFolder::create(out, author);
     d.diagnostics.append(folder.diagnostics);
     if (!folder.ok()) return finish(d, shared, false);
-    RunWriter writer(std::move(*folder), loaded.text, command.stopped.has_value());
+    const bool has_rows = !(d.whole ? d.whole->rows : d.dynamics->rows).empty();
+    const Diagnostics claimed =
+        folder->claim(run_file_names(plot_file_names(*d.model, has_rows), command.options.forces.has_value(), command.report),
+                      command.stopped.has_value());
+    if (claimed.has_errors()) {
+        d.diagnostics.append(claimed);
+        return finish(d, shared, false);
+    }
+    if (!shared.json) show(claimed, d.sources);  // while there is time to stop it
+    RunWriter writer(std::move(*folder), loaded.text);
 
     command.options.scene = command.report;
     command.options.max_steps = read.limits.steps;
     command.options.max_rows = read.limits.output_rows;
     stop_on_signals();
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that grew too large is an error of the write
     const double t0 = command.options.from.value_or(d.model->run.from);
     const double t1 = command.options.until.value_or(t0 + d.model->run.duration);
     ProgressLine line(t0, t1, isatty(STDERR_FILENO) != 0 && !shared.json);
@@ -413,7 +374,9 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     };
     hooks.rows = &writer;
     bool saved = false;
-    RunState state{command.arguments, {}, {}};
+    RunState& state = command.state;
+    state.model = author.given.model;
+    state.asked = author.given.options;
     for (std::size_t i = 0; i < d.sources.size(); ++i) state.sources.push_back(d.sources.file(static_cast<std::uint32_t>(i)));
     hooks.resumable.due = [&] { return clock.due(now); };
     hooks.resumable.save = [&](const Checkpoint& checkpoint) {
@@ -437,9 +400,11 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
 
     const bool resumable =
         saved && (result->summary.reason == EndReason::cancelled || result->summary.reason == EndReason::too_many_steps);
-    const std::string summary = summary_json(*d.model, *result, d.diagnostics, d.sources, {APPELL_VERSION, read.set});
+    Diagnostics told = claimed;
+    told.append(d.diagnostics);
+    const std::string summary = summary_json(*d.model, *result, told, d.sources, {APPELL_VERSION, read.set});
     const std::vector<NamedPlot> plots = run_plots(*d.model, *result);
-    if (command.report) writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, command_text(command.arguments)}));
+    if (command.report) writer.add_report(run_report(d, *result, {loaded.text, APPELL_VERSION, state.command}));
     const Diagnostics writing = writer.finish(summary, plots, resumable);
     d.diagnostics.append(writing);
     if (writing.has_errors()) {
@@ -558,9 +523,13 @@ int linearize_command(const std::string& file, LinearizeCommand command, const S
     Derivation& d = loaded.derivation;
     if (!d.ok()) return finish(d, shared, false);
     if (command.request.sweep) refuse_sweep_of_what_others_follow(file, command, shared, *d.model);
-    const std::string out = command.out.empty() ? d.model->name + ".linear" : command.out;
+    const std::string out = command.out.empty() ? default_folder(file, d.model->name, ".linear") : command.out;
     // the folder first: a sweep that could not be written must not be waited for
-    Result<OutputFolder> folder = command.request.sweep ? OutputFolder::create(out) : Result<OutputFolder>{};
+    Result<OutputFolder> folder =
+        command.request.sweep ? OutputFolder::create(out, author_of("linearize", file, shared)) : Result<OutputFolder>{};
+    if (folder.ok())
+        folder.diagnostics.append(
+            folder->claim(std::vector<std::string>{"eigenvalues.csv", "eigenvalues.svg", "frequencies.svg"}));
     d.diagnostics.append(folder.diagnostics);
     if (command.request.sweep && !folder.ok()) return finish(d, shared, false);
     const std::optional<Linearization> found = linearize(d, command.request);
@@ -589,12 +558,19 @@ int linearize_command(const std::string& file, LinearizeCommand command, const S
 }
 
 std::optional<RunState> read_stopped_run(const std::string& folder, const SharedOptions& shared) {
+    finish_interrupted_commit(folder);
     Result<RunState> state = read_run_state(folder, APPELL_VERSION);
     if (state.ok()) return std::move(*state);
     Derivation problems;
     problems.diagnostics.append(state.diagnostics);
     finish(problems, shared, false);
     return std::nullopt;
+}
+
+int refuse_to_resume(const std::string& folder, const std::string& found, const SharedOptions& shared) {
+    Derivation problems;
+    problems.diagnostics.append(cannot_resume(folder, found, "run the model again"));
+    return finish(problems, shared, false);
 }
 
 int gallery_command(const std::string& name, const SharedOptions& shared) {
@@ -611,7 +587,7 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
             Json list = Json::array();
             for (const GalleryModel& model : gallery())
                 list.push_back({{"name", model.name}, {"topic", model.topic}, {"title", title(model.text)}});
-            fmt::print("{}\n", Json{{"schema", 1}, {"models", list}}.dump(2));
+            fmt::print("{}\n", json_text(Json{{"schema", 1}, {"models", list}}));
         } else {
             std::size_t width = 0;
             for (const GalleryModel& model : gallery()) width = std::max(width, model.name.size());
@@ -630,13 +606,13 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
         const std::string file = name + ".appell";
         std::error_code error;
         Diagnostics problems;
-        if (std::filesystem::exists(file, error))
+        if (!shared.force && std::filesystem::exists(file, error))
             problems.add({Code::E0816,
                           {},
                           fmt::format("{} exists already", file),
                           "",
                           "a folder without it",
-                          "move it away first; nothing was written"});
+                          "move it away, or replace it with --force; nothing was written"});
         else
             problems = write_file(file, model.text);
         show(problems, SourceSet{});
@@ -656,7 +632,7 @@ int explain_command(const std::string& code, const SharedOptions& shared) {
         for (const CodeInfo& row : all_codes())
             rows.push_back(
                 {{"code", row.name}, {"title", row.title}, {"explanation", row.explanation}, {"remedy", remedy(row.code)}});
-        fmt::print("{}", shared.json ? Json{{"schema", 1}, {"diagnostics", rows}}.dump(2) + "\n" : diagnostic_reference());
+        fmt::print("{}", shared.json ? json_text(Json{{"schema", 1}, {"diagnostics", rows}}) + "\n" : diagnostic_reference());
         return 0;
     }
     const std::optional<Code> found = find_code(code);
@@ -665,12 +641,11 @@ int explain_command(const std::string& code, const SharedOptions& shared) {
             fmt::format("there is no diagnostic {}; codes look like E0101 and stand in brackets behind `error`", code));
     const CodeInfo& row = info(*found);
     if (shared.json)
-        fmt::print("{}\n", Json{{"schema", 1},
-                                {"code", row.name},
-                                {"title", row.title},
-                                {"explanation", row.explanation},
-                                {"remedy", remedy(*found)}}
-                               .dump(2));
+        fmt::print("{}\n", json_text(Json{{"schema", 1},
+                                          {"code", row.name},
+                                          {"title", row.title},
+                                          {"explanation", row.explanation},
+                                          {"remedy", remedy(*found)}}));
     else
         fmt::print("{}: {}\n\n{}\n\nWhat to do: {}\n", row.name, row.title, row.explanation, remedy(*found));
     return 0;

@@ -18,18 +18,20 @@ namespace appell {
 
 struct SharedOptions {
     bool json = false;
-    std::vector<std::string> set;    // name=value
-    std::vector<std::string> limit;  // name=value
+    std::vector<std::string> set;        // name=value
+    std::vector<std::string> limit;      // name=value
+    bool force = false;                  // files that are in the way are replaced
+    std::vector<std::string> arguments;  // of the command line
 };
 
 struct RunCommand {
     RunOptions options;
-    std::string out;                     // folder; empty: named after the system
-    std::string every;                   // spacing of rows: seconds, or `step`
-    std::string resume;                  // folder of a stopped run
-    bool report = true;                  // DIR/report.html
-    std::vector<std::string> arguments;  // the command line, for a run that is stopped
-    std::optional<RunState> stopped;     // the run to go on with
+    std::string out;                  // folder; empty: named after the model file
+    std::string every;                // spacing of rows: seconds, or `step`
+    std::string resume;               // folder of a stopped run
+    bool report = true;               // DIR/report.html
+    RunState state;                   // what a run that is stopped leaves; its options are filled in
+    std::optional<RunState> stopped;  // the run to go on with
 };
 
 struct SweepCommand {
@@ -38,7 +40,7 @@ struct SweepCommand {
     std::vector<std::string> extremes;  // columns
     std::size_t samples = 0, threads = 0;
     std::uint64_t seed = 1;
-    std::string out;  // folder; empty: named after the system
+    std::string out;  // folder; empty: named after the model file
 };
 
 struct LinearizeCommand {
@@ -46,12 +48,12 @@ struct LinearizeCommand {
     std::string trim;    // equilibrium, steady, or empty
     std::string sweep;   // NAME=FROM:TO:COUNT, or empty
     std::string format;  // text, latex, markdown
-    std::string out;     // folder of a sweep; empty: named after the system
+    std::string out;     // folder of a sweep; empty: named after the model file
 };
 
 struct ExportCommand {
     ExportRequest request;
-    std::string out;  // folder; empty: named after the system
+    std::string out;  // folder; empty: named after the model file
 };
 
 struct PlotCommand {
@@ -70,6 +72,8 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
 int linearize_command(const std::string& file, LinearizeCommand command, const SharedOptions& shared);
 // what the run in this folder goes on from; problems are shown
 [[nodiscard]] std::optional<RunState> read_stopped_run(const std::string& folder, const SharedOptions& shared);
+// the state of that run does not fit: exit code 1
+int refuse_to_resume(const std::string& folder, const std::string& found, const SharedOptions& shared);
 int export_command(const std::string& file, ExportCommand command, const SharedOptions& shared);
 int plot_command(const std::string& folder, PlotCommand command, const SharedOptions& shared);
 // `check`: nothing is written, and a file that is laid out otherwise is a problem

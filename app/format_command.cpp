@@ -1,4 +1,6 @@
 // `appell format`: model files in the canonical layout.
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -12,6 +14,7 @@
 #include "lang/format.hpp"
 #include "library/model_files.hpp"
 #include "report/files.hpp"
+#include "report/json_text.hpp"
 #include "report/run_files.hpp"
 
 namespace appell {
@@ -26,7 +29,11 @@ Result<std::string> text_of(const std::string& file, const SharedOptions& shared
     if (file == "-") {
         std::ostringstream text;
         text << std::cin.rdbuf();
-        out.value = std::move(text).str();
+        if (std::ferror(stdin) != 0)
+            out.diagnostics.add(
+                {Code::E0001, {}, "cannot read the standard input", system_message(errno), "a model file", "name the file"});
+        else
+            out.value = std::move(text).str();
         return out;
     }
     Result<ModelText> text = read_model_file(file, read_options(shared));
@@ -76,10 +83,9 @@ int format_command(const std::vector<std::string>& files, bool check, const Shar
         }
     }
     if (shared.json)
-        fmt::print(
-            "{}\n",
-            Json{{"schema", 1}, {"files", list}, {"diagnostics", Json::parse(diagnostics_json(told.diagnostics, told.sources))}}
-                .dump(2));
+        fmt::print("{}\n", json_text(Json{{"schema", 1},
+                                          {"files", list},
+                                          {"diagnostics", Json::parse(diagnostics_json(told.diagnostics, told.sources))}}));
     const int problems = finish(told, shared, true);
     return problems != 0 || (check && differ) ? 1 : 0;
 }

@@ -10,7 +10,10 @@
 #include "commands.hpp"
 #include "pipeline/plot_run.hpp"
 #include "report/files.hpp"
+#include "report/json_text.hpp"
+#include "report/output_folder.hpp"
 #include "report/run_files.hpp"
+#include "report/sealed_file.hpp"
 
 namespace appell {
 
@@ -34,6 +37,11 @@ void check_usage(const PlotCommand& command, const std::string& ending) {
             fmt::format("--from {} --to {}: a range of some length is needed", *command.request.from, *command.request.to));
 }
 
+bool is_somebodys(const std::string& file) {
+    std::error_code error;
+    return std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::not_found && !is_sealed(file);
+}
+
 }  // namespace
 
 int plot_command(const std::string& folder, PlotCommand command, const SharedOptions& shared) {
@@ -42,6 +50,16 @@ int plot_command(const std::string& folder, PlotCommand command, const SharedOpt
     command.request.log_x = command.log.find('x') != std::string::npos;
     command.request.log_y = command.log.find('y') != std::string::npos;
     Derivation told;  // diagnostics and the texts they quote
+    if (!shared.force && is_somebodys(command.out)) {
+        told.diagnostics.add({Code::E0816,
+                              {},
+                              fmt::format("{} is in the way", command.out),
+                              "a file that `appell plot` did not draw, or that was changed since",
+                              "a new name, or a picture of `appell plot`",
+                              "give another name with -o, or replace the file with --force; nothing was written"});
+        return finish(told, shared, false);
+    }
+    finish_interrupted_commit(folder);
     const Result<RecordedRun> run = read_recorded_run(folder);
     told.diagnostics.append(run.diagnostics);
     if (!run.ok()) return finish(told, shared, false);
@@ -53,19 +71,18 @@ int plot_command(const std::string& folder, PlotCommand command, const SharedOpt
     plot.spec->width = command.width * k_pixels_per_millimetre;
     plot.spec->height = command.height * k_pixels_per_millimetre;
     const Figure figure = draw_plot(*plot.spec);
-    const Diagnostics writing = write_file(command.out, ending == ".svg"   ? figure_svg(figure)
-                                                        : ending == ".pdf" ? figure_pdf(figure)
-                                                                           : figure_png(figure, command.dpi));
+    const Diagnostics writing = write_file(command.out, with_seal(ending == ".svg"   ? figure_svg(figure)
+                                                                  : ending == ".pdf" ? figure_pdf(figure)
+                                                                                     : figure_png(figure, command.dpi)));
     told.diagnostics.append(writing);
     if (writing.has_errors()) return finish(told, shared, false);
     if (shared.json) {
         Json curves = Json::array();
         for (const Curve& curve : plot.spec->curves) curves.push_back({{"label", curve.label}, {"points", curve.x.size()}});
-        fmt::print("{}\n", Json{{"schema", 1},
-                                {"file", command.out},
-                                {"curves", curves},
-                                {"diagnostics", Json::parse(diagnostics_json(told.diagnostics, told.sources))}}
-                               .dump(2));
+        fmt::print("{}\n", json_text(Json{{"schema", 1},
+                                          {"file", command.out},
+                                          {"curves", curves},
+                                          {"diagnostics", Json::parse(diagnostics_json(told.diagnostics, told.sources))}}));
     } else {
         fmt::print("{}\n", command.out);
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
+#include "command_line.hpp"
 
 namespace appell {
 
@@ -38,22 +39,22 @@ bool ProgressLine::advance(double to, Clock::time_point now) {
 
 void ProgressLine::show(double t, Clock::time_point now) {
     if (!advance(t, now)) return;
-    fmt::print(stderr, "\rsimulating: {:3.0f}%  t = {} s  {} s per second  {} left\x1b[K", 100 * (t - from_) / (to_ - from_),
-               short_number(t, 4), short_number(rate_, 3), rate_ > 0 ? duration(std::abs(to_ - t) / rate_) : "?");
+    tell(fmt::format("\rsimulating: {:3.0f}%  t = {} s  {} s per second  {} left\x1b[K", 100 * (t - from_) / (to_ - from_),
+                     short_number(t, 4), short_number(rate_, 3), rate_ > 0 ? duration(std::abs(to_ - t) / rate_) : "?"));
     std::fflush(stderr);
 }
 
 void ProgressLine::show_members(std::size_t done, Clock::time_point now) {
     const auto count = static_cast<double>(done);
     if (!advance(count, now)) return;
-    fmt::print(stderr, "\rsweeping: {} of {:.0f} members  {} per second  {} left\x1b[K", done, to_, short_number(rate_, 3),
-               rate_ > 0 ? duration((to_ - count) / rate_) : "?");
+    tell(fmt::format("\rsweeping: {} of {:.0f} members  {} per second  {} left\x1b[K", done, to_, short_number(rate_, 3),
+                     rate_ > 0 ? duration((to_ - count) / rate_) : "?"));
     std::fflush(stderr);
 }
 
 void ProgressLine::clear() {
     if (!written_) return;
-    fmt::print(stderr, "\r\x1b[K");
+    tell("\r\x1b[K");
     std::fflush(stderr);
     written_ = false;
 }

@@ -22,7 +22,9 @@
 #include "pipeline/ensemble.hpp"
 #include "progress_line.hpp"
 #include "report/files.hpp"
+#include "report/json_text.hpp"
 #include "report/run_files.hpp"
+#include "results_folder.hpp"
 
 namespace appell {
 
@@ -208,14 +210,15 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
     if (!text.ok()) return finish(problems, shared, false);
     command.options.max_steps = read.limits.steps;
     command.options.max_rows = read.limits.output_rows;
-    Result<Ensemble> made = Ensemble::make(std::move(*text), command.options, plan);
+    Result<Ensemble> made = Ensemble::make(std::move(*text), command.options, plan, &problems.sources);
     if (!made.ok()) {
         problems.diagnostics.append(made.diagnostics);
         return finish(problems, shared, false);
     }
     Ensemble& ensemble = *made;
-    const std::string out = command.out.empty() ? ensemble.model().name + ".sweep" : command.out;
-    Result<OutputFolder> folder = OutputFolder::create(out);
+    const std::string out = command.out.empty() ? default_folder(file, ensemble.model().name, ".sweep") : command.out;
+    Result<OutputFolder> folder = OutputFolder::create(out, author_of("sweep", file, shared));
+    if (folder.ok()) folder.diagnostics.append(folder->claim(std::vector<std::string>{"sweep.csv", "summary.json"}));
     problems.diagnostics.append(folder.diagnostics);
     if (!folder.ok()) return finish(problems, shared, false);
 
@@ -266,13 +269,14 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
     Json summary{{"schema", 1},       {"appell", APPELL_VERSION}, {"system", ensemble.model().name},
                  {"members", count},  {"computed", done},         {"swept", ensemble.swept()},
                  {"seed", plan.seed}, {"samples", plan.samples},  {"reasons", table.reasons()}};
+    summary["diagnostics"] = Json::parse(diagnostics_json(problems.diagnostics, problems.sources));
     Diagnostics written = folder->write("sweep.csv", table.text());
-    written.append(folder->write("summary.json", summary.dump(2) + "\n"));
+    written.append(folder->write("summary.json", json_text(summary) + "\n"));
     if (!written.has_errors()) written.append(folder->commit());
     problems.diagnostics.append(written);
     if (written.has_errors()) return finish(problems, shared, false);
     if (shared.json) {
-        fmt::print("{}\n", summary.dump(2));
+        fmt::print("{}\n", json_text(summary));
     } else {
         fmt::print("{}: {} members\n", ensemble.model().name, done);
         for (const auto& [reason, members] : table.reasons()) fmt::print("  {}  {}\n", members, reason);

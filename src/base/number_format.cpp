@@ -16,6 +16,6 @@ std::string round_trip(double value) {
     return {text.data(), end};
 }
 
-std::string short_number(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
+std::string short_number(double value, int digits) { return std::isnan(value) ? "nan" : fmt::format("{:.{}g}", value, digits); }
 
 }  // namespace appell

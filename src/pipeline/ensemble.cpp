@@ -135,7 +135,7 @@ ReadOptions Ensemble::read_options(const std::vector<double>& values) const {
     return options;
 }
 
-Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan plan) {
+Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan plan, SourceSet* quoted) {
     Result<Ensemble> result;
     Diagnostics& diagnostics = result.diagnostics;
     Ensemble out;
@@ -198,7 +198,10 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
             out.base_ = std::move(base);
             if (!put_values(*out.base_->numbers, out.base_->uses, out.swept_, out.values(i))) out.base_->numbers.reset();
         }
-        if (problems.has_errors() && i == 0) diagnostics = problems;
+        if (problems.has_errors() && i == 0) {
+            diagnostics = problems;
+            if (quoted != nullptr) *quoted = base->derivation.sources;
+        }
     }
     if (!out.base_) return result;
     diagnostics = Diagnostics();

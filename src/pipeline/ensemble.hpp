@@ -44,8 +44,8 @@ struct SweepPlan {
 
 class Ensemble {
 public:
-    // Problems of the model or of the plan are diagnostics.
-    [[nodiscard]] static Result<Ensemble> make(ModelText text, RunOptions options, SweepPlan plan);
+    // Problems of the model or of the plan are diagnostics; `quoted`: the texts that they show a place in.
+    [[nodiscard]] static Result<Ensemble> make(ModelText text, RunOptions options, SweepPlan plan, SourceSet* quoted = nullptr);
 
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] const std::vector<std::string>& swept() const { return swept_; }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_format.hpp"
 #include "doctor/hidden_positions.hpp"
 #include "expr/print.hpp"
 #include "pipeline/doctor_samples.hpp"
@@ -98,7 +99,7 @@ void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& d, const 
         if ((f.verdict == Verdict::holds_except || f.verdict == Verdict::fails) && !f.as_stated) {
             std::string example;
             for (const auto& [name, value] : f.example)
-                example += fmt::format("{}{} = {:.4g}", example.empty() ? "" : ", ", name, value);
+                example += fmt::format("{}{} = {}", example.empty() ? "" : ", ", name, short_number(value, 4));
             diagnostics.add({Code::E1005, statement.span, "this implication does not hold as it is written", example,
                              "premises that leave no other way",
                              f.verdict == Verdict::fails

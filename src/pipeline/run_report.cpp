@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/scientific.hpp"
 #include "pipeline/print_equations.hpp"
 #include "report/diagnosis_lines.hpp"
 #include "report/equation_sections.hpp"
@@ -29,7 +30,7 @@ bool within(const Bound& bound, const Derivation& d, const Run& run) {
     return d.model->speeds.size() + whole.rows.size() <= bound.size && run.instructions <= bound.instructions;
 }
 
-std::string plain(double value) { return fmt::format("{:.1e}", value); }
+std::string plain(double value) { return scientific(value); }
 
 void add_counts(ReportContent& out, const Derivation& d, const Run& run) {
     const Model& m = *d.model;
@@ -86,7 +87,7 @@ void add_claims(ReportContent& out, const ClaimResults& results) {
                               : c.holds               ? "holds"
                               : c.misprint            ? "misprint: fails, as stated"
                                                       : "fails";
-        std::string detail = fmt::format("{} states, {:.0e}", c.states, c.residual);
+        std::string detail = fmt::format("{} states, {}", c.states, scientific(c.residual, 0));
         if (c.tested && !c.holds && !c.hint.empty()) detail += "; " + c.hint;
         out.claims.push_back({c.label, c.text, verdict, std::move(detail), c.tested && c.holds != c.misprint});
     }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number_format.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 #include "pipeline/lower_motion.hpp"
@@ -195,8 +196,8 @@ std::optional<Diagnostic> other_branches(const ConstrainedDynamics& d, const Mot
             const double a = s.x_start[offset + i], b = (*other)[offset + i];
             if (std::abs(a - b) <= 1e-3 * (std::abs(a) + std::abs(b))) continue;
             const std::string& name = of_speeds ? m.speeds[i].name : m.coordinates[i].name;
-            taken.push_back(fmt::format("{} = {:.3g}", name, a));
-            instead.push_back(fmt::format("{} = {:.3g}", name, b));
+            taken.push_back(fmt::format("{} = {}", name, short_number(a, 3)));
+            instead.push_back(fmt::format("{} = {}", name, short_number(b, 3)));
         }
         if (taken.empty()) return std::nullopt;
         return Diagnostic{Code::W0825,

@@ -8,6 +8,7 @@
 
 #include "base/number_format.hpp"
 #include "expr/print.hpp"
+#include "report/json_text.hpp"
 
 namespace appell {
 
@@ -220,7 +221,7 @@ std::string diagnosis_json(const ConstrainedDynamics& d, const Diagnosis& diagno
     for (const DiagnosisLine& line : diagnosis_lines(d, diagnosis))
         lines.push_back({{"topic", line.topic}, {"sentence", line.sentence}});
     out["findings"] = lines;
-    return out.dump();
+    return json_text(out, -1);
 }
 
 }  // namespace appell

@@ -2,6 +2,8 @@
 
 #include "report/document.hpp"
 
+#include "report/json_text.hpp"
+
 namespace appell {
 
 namespace {
@@ -65,7 +67,7 @@ std::string document_json(const Document& document) {
         for (const Block& block : section.blocks) entry["blocks"].push_back(std::visit(Renderer{}, block));
         out.push_back(std::move(entry));
     }
-    return out.dump(2);
+    return json_text(out);
 }
 
 }  // namespace appell

@@ -6,6 +6,7 @@
 
 #include "report/equation_sections.hpp"
 #include "report/force_lines.hpp"
+#include "report/json_text.hpp"
 
 namespace appell {
 
@@ -90,7 +91,7 @@ std::string equations_json(const ConstrainedDynamics& d, const EquationOptions& 
         out["intermediates"].push_back(
             {{"name", e.left.text}, {"value", e.right.text}, {"latex", {{"name", e.left.latex}, {"value", e.right.latex}}}});
     out["sections"] = Json::parse(document_json(document));
-    return out.dump(2) + "\n";
+    return json_text(out) + "\n";
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-// NOTE: nothing is synced to the medium. A rename keeps readers of the running system safe; what a power cut may do to
-// results that can be computed again is not worth a disk flush per file.
 #include "report/files.hpp"
 
 #include <algorithm>
@@ -26,6 +24,8 @@ namespace {
 constexpr std::size_t k_buffer = 1 << 16;
 constexpr std::size_t k_longest_number = 32;  // "-2.2250738585072014e-308" and its separator
 
+}  // namespace
+
 Diagnostics cannot_write(const fs::path& path, const std::string& reason) {
     Diagnostics diagnostics;
     diagnostics.add({Code::E0801,
@@ -39,12 +39,7 @@ Diagnostics cannot_write(const fs::path& path, const std::string& reason) {
 
 std::string system_message(int error) { return std::generic_category().message(error); }
 
-// a trailing slash would make the parent of "out/" be "out"
-fs::path plain_target(const fs::path& target) {
-    fs::path path = target.lexically_normal();
-    if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
-    return path;
-}
+namespace {
 
 // Makes a temporary file or folder beside a path, under a name nobody else has; 0, or the system's error. The maker fails with
 // EEXIST for a name that is taken.
@@ -62,9 +57,11 @@ int make_unique_sibling(const fs::path& path, const Make& make, fs::path& made) 
     return EEXIST;
 }
 
-Diagnostics write_whole(const fs::path& path, std::string_view content) {
+}  // namespace
+
+Diagnostics write_whole(const fs::path& path, std::string_view content, const fs::path& final_path) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) return cannot_write(path, system_message(errno));
+    if (file == nullptr) return cannot_write(final_path, system_message(errno));
     const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
     const int write_error = errno;
     const bool closed = std::fclose(file) == 0;
@@ -72,90 +69,7 @@ Diagnostics write_whole(const fs::path& path, std::string_view content) {
     const int error = written ? errno : write_error;
     std::error_code ignored;
     fs::remove(path, ignored);
-    return cannot_write(path, system_message(error));
-}
-
-}  // namespace
-
-struct OutputFolder::State {
-    fs::path target;
-    fs::path stage;
-    std::vector<fs::path> made;  // parents of the target that did not exist, outermost first
-    bool committed = false;
-};
-
-OutputFolder::OutputFolder(std::unique_ptr<State> state) : state_(std::move(state)) {}
-
-Result<OutputFolder> OutputFolder::create(const fs::path& target) {
-    auto state = std::make_unique<State>();
-    state->target = plain_target(target);
-    if (target.empty()) return {std::nullopt, cannot_write(target, "the name of the folder is empty")};
-    std::error_code error;
-    if (fs::exists(state->target, error) && !fs::is_directory(state->target, error))
-        return {std::nullopt, cannot_write(state->target, "a file of that name exists and is no folder")};
-
-    // the folders that must be made come first: they are taken back if there is no commit
-    const fs::path parent = fs::absolute(state->target).lexically_normal().parent_path();
-    for (fs::path path = parent; !path.empty() && !fs::exists(path, error) && !error; path = path.parent_path())
-        state->made.insert(state->made.begin(), path);
-    OutputFolder folder(std::move(state));
-    error.clear();
-    fs::create_directories(parent, error);
-    if (error) return {std::nullopt, cannot_write(folder.state_->target, error.message())};
-
-    const auto make_folder = [](const char* name) { return ::mkdir(name, 0777); };
-    const int failure = make_unique_sibling(parent / folder.state_->target.filename(), make_folder, folder.state_->stage);
-    if (failure != 0) return {std::nullopt, cannot_write(folder.state_->target, system_message(failure))};
-    return {std::move(folder), {}};
-}
-
-OutputFolder::OutputFolder(OutputFolder&&) noexcept = default;
-
-OutputFolder::~OutputFolder() {
-    if (!state_) return;
-    std::error_code ignored;
-    if (!state_->stage.empty()) fs::remove_all(state_->stage, ignored);
-    if (state_->committed) return;
-    // NOTE: remove() takes empty folders only, so that nothing of anybody else's is lost
-    for (auto path = state_->made.rbegin(); path != state_->made.rend(); ++path) fs::remove(*path, ignored);
-}
-
-const fs::path& OutputFolder::target() const { return state_->target; }
-
-fs::path OutputFolder::staged(const std::string& name) const {
-    const fs::path path = fs::path(name).lexically_normal();
-    if (name.empty() || path.is_absolute() || *path.begin() == ".." || !path.has_filename())
-        throw Error(fmt::format("'{}' is no name of a file inside the output folder", name));
-    const fs::path full = state_->stage / path;
-    std::error_code ignored;  // a folder that can not be made shows when the file is opened
-    fs::create_directories(full.parent_path(), ignored);
-    return full;
-}
-
-Diagnostics OutputFolder::write(const std::string& name, std::string_view content) { return write_whole(staged(name), content); }
-
-Diagnostics OutputFolder::commit() {
-    if (state_->committed) throw Error("an output folder is committed once");
-    std::error_code error;
-    if (!fs::exists(state_->target, error)) {
-        fs::rename(state_->stage, state_->target, error);
-        if (error) return cannot_write(state_->target, error.message());
-        state_->committed = true;
-        state_->stage.clear();
-        return {};
-    }
-    std::vector<fs::path> files;
-    for (fs::recursive_directory_iterator entry(state_->stage, error), end; !error && entry != end; entry.increment(error))
-        if (!entry->is_directory()) files.push_back(entry->path().lexically_relative(state_->stage));
-    if (error) return cannot_write(state_->target, error.message());
-    state_->committed = true;
-    for (const fs::path& file : files) {
-        const fs::path to = state_->target / file;
-        fs::create_directories(to.parent_path(), error);
-        if (!error) fs::rename(state_->stage / file, to, error);
-        if (error) return cannot_write(to, error.message());
-    }
-    return {};
+    return cannot_write(final_path, system_message(error));
 }
 
 Diagnostics write_file(const fs::path& path, std::string_view content) {
@@ -166,7 +80,7 @@ Diagnostics write_file(const fs::path& path, std::string_view content) {
     };
     if (const int failure = make_unique_sibling(path, make_file, name); failure != 0)
         return cannot_write(path, system_message(failure));
-    Diagnostics diagnostics = write_whole(name, content);
+    Diagnostics diagnostics = write_whole(name, content, path);
     std::error_code error;
     if (!diagnostics.has_errors()) {
         fs::rename(name, path, error);
@@ -206,6 +120,7 @@ CsvWriter::CsvWriter(const fs::path& path, std::span<const std::string> columns,
     header.back() = '\n';
     if (std::fwrite(header.data(), 1, header.size(), file_) != header.size()) error_ = errno;
     size_ = header.size();
+    hash_.add(header);
 }
 
 CsvWriter::~CsvWriter() {
@@ -241,6 +156,7 @@ void CsvWriter::flush() {
     if (file_ != nullptr && error_ == 0 && used_ > 0) {
         if (std::fwrite(buffer_.data(), 1, used_, file_) == used_) {
             size_ += used_;
+            hash_.add({buffer_.data(), used_});
         } else {
             error_ = errno;
             if (::ftruncate(::fileno(file_), static_cast<off_t>(size_)) != 0) size_ = 0;  // half a row stays; the failure is told

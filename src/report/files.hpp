@@ -1,47 +1,25 @@
-// Results on disk, all or nothing. Files are written into a temporary folder (or file) beside the target and renamed when
-// they are complete, so that a reader never sees half a file and a failed run leaves nothing behind.
-//
-// A new folder appears by one rename. A folder that exists already keeps what else is in it; the files of the same names are
-// replaced one by one, each by one rename. Failures are diagnostics E0801 with the path and the system's reason.
+// Files of results: one file all or nothing, and tables that are written row by row. Failures are diagnostics E0801 with the
+// path and the system's reason; what is written is checked up to the last flush.
 #pragma once
 
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/content_hash.hpp"
 #include "base/result.hpp"
 
 namespace appell {
 
-class OutputFolder {
-public:
-    // Makes the temporary folder beside the target, and the target's parents where they are missing.
-    static Result<OutputFolder> create(const std::filesystem::path& target);
+[[nodiscard]] Diagnostics cannot_write(const std::filesystem::path& path, const std::string& reason);
+[[nodiscard]] std::string system_message(int error);
 
-    OutputFolder(OutputFolder&&) noexcept;
-    OutputFolder& operator=(OutputFolder&&) = delete;
-    ~OutputFolder();  // without a commit: removes all that was made
-
-    // names are relative and stay inside: "trajectory.csv", "plots/energy.svg"
-    [[nodiscard]] Diagnostics write(const std::string& name, std::string_view content);
-    // where a file that is written piece by piece goes until the commit
-    [[nodiscard]] std::filesystem::path staged(const std::string& name) const;
-    [[nodiscard]] Diagnostics commit();
-
-    [[nodiscard]] const std::filesystem::path& target() const;
-
-private:
-    struct State;
-
-    explicit OutputFolder(std::unique_ptr<State> state);
-
-    std::unique_ptr<State> state_;
-};
-
+// A file that nobody looks at yet; problems call it by the name that it will have.
+[[nodiscard]] Diagnostics write_whole(const std::filesystem::path& path, std::string_view content,
+                                      const std::filesystem::path& final_path);
 // one file, replaced by one rename; its folder must exist
 [[nodiscard]] Diagnostics write_file(const std::filesystem::path& path, std::string_view content);
 
@@ -64,6 +42,9 @@ public:
     [[nodiscard]] std::size_t rows() const { return rows_; }
     // all rows so far into the file
     void flush();
+    // of the whole rows that are in the file
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::uint64_t hash() const { return hash_.value(); }
     // flushes and closes
     [[nodiscard]] Diagnostics finish();
 
@@ -78,6 +59,7 @@ private:
     std::vector<char> buffer_;
     std::size_t used_ = 0;
     std::size_t size_ = 0;  // of the file
+    ContentHash hash_;
 };
 
 // a field of a header, quoted if it must be

@@ -9,6 +9,7 @@
 #include "dynam/acting_forces.hpp"
 #include "dynam/constraint_forces.hpp"
 #include "expr/print.hpp"
+#include "report/json_text.hpp"
 
 namespace appell {
 
@@ -171,7 +172,7 @@ std::string constraint_forces_json(const ConstrainedDynamics& d) {
     }
     for (const auto& [name, expression] : printed.definitions)
         out["intermediates"].push_back({{"name", name}, {"value", expression}});
-    return out.dump(2);
+    return json_text(out);
 }
 
 }  // namespace appell

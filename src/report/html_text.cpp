@@ -1,22 +1,49 @@
 #include "report/html_text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
 namespace appell {
 
+namespace {
+
+constexpr std::string_view k_replacement = "\xEF\xBF\xBD";
+
+// bytes of the character of UTF-8 that a text begins with; 0 where it begins with none
+std::size_t character(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned first = byte(0);
+    const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0u) != 0x80) return 0;
+    // spelt too long, halves of pairs, beyond the last
+    if (length > 2 && ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+                       (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)))
+        return 0;
+    return length;
+}
+
+}  // namespace
+
+// names of files need not be UTF-8, a page must
 std::string html_text(std::string_view text) {
     std::string out;
     out.reserve(text.size() + text.size() / 8);
-    for (const char c : text) switch (c) {
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t length = character(text.substr(i));
+        switch (text[i]) {
             case '&': out += "&amp;"; break;
             case '<': out += "&lt;"; break;
             case '>': out += "&gt;"; break;
             case '"': out += "&quot;"; break;
             case '\'': out += "&#39;"; break;
-            case '\0': out += "\xEF\xBF\xBD"; break;
-            default: out += c;
+            case '\0': out += k_replacement; break;
+            default: out += length == 0 ? k_replacement : text.substr(i, length);
         }
+        i += std::max<std::size_t>(length, 1);
+    }
     return out;
 }
 

@@ -11,6 +11,7 @@
 #include "base/number_format.hpp"
 #include "expr/print.hpp"
 #include "report/files.hpp"
+#include "report/json_text.hpp"
 #include "report/run_files.hpp"
 #include "report/svg_plot.hpp"
 
@@ -300,7 +301,7 @@ std::string linearization_json(const ConstrainedDynamics& d, const LinearSystem&
         out["sweep"] = {{"name", sweep->name}, {"points", sweep->points.size()}, {"critical", critical}};
     }
     out["diagnostics"] = Json::parse(diagnostics_json(diagnostics, sources));
-    return out.dump(2) + "\n";
+    return json_text(out) + "\n";
 }
 
 std::string eigenvalues_csv(const EigenvalueSweep& sweep) {

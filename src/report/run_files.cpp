@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_text.hpp"
 #include "report/latex_words.hpp"
 #include "report/svg_plot.hpp"
 #include "report/unit_labels.hpp"
@@ -45,7 +46,7 @@ Json to_json(const Diagnostics& diagnostics, const SourceSet& sources) {
 }  // namespace
 
 std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) {
-    return to_json(diagnostics, sources).dump(2) + "\n";
+    return json_text(to_json(diagnostics, sources)) + "\n";
 }
 
 std::string summary_json(const Model& m, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources,
@@ -144,7 +145,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["seconds"] = Json::object();
     for (const auto& [phase, seconds] : run.phases) out["seconds"][phase] = seconds;
     out["diagnostics"] = to_json(diagnostics, sources);
-    return out.dump(2) + "\n";
+    return json_text(out) + "\n";
 }
 
 std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works) {
@@ -153,6 +154,30 @@ std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works) {
         for (const RowLayout::TraceColumns& trace : plot.traces) out.push_back({trace.x, trace.y, ThinnedCurve()});
     for (std::size_t c = layout.residuals; c < layout.works + works + 1; ++c)
         out.push_back({RowLayout::k_time, c, ThinnedCurve()});
+    return out;
+}
+
+namespace {
+
+constexpr const char *k_energy = "energy", *k_residuals = "residuals";
+
+std::string plot_name(const Plot& plot) {
+    std::vector<std::string> names;
+    for (const PlotTrace& trace : plot.traces) names.push_back(trace.label);
+    return fmt::format("{}", fmt::join(names, "_"));
+}
+
+std::string plot_file_name(std::size_t number, const std::string& name) {
+    return fmt::format("{:02}_{}", number, plain_words(name).substr(0, 60));
+}
+
+}  // namespace
+
+std::vector<std::string> plot_file_names(const Model& m, bool residuals) {
+    std::vector<std::string> out;
+    for (const Plot& plot : m.plots) out.push_back(plot_file_name(out.size() + 1, plot_name(plot)));
+    out.push_back(plot_file_name(out.size() + 1, k_energy));
+    if (residuals) out.push_back(plot_file_name(out.size() + 1, k_residuals));
     return out;
 }
 
@@ -172,17 +197,14 @@ std::vector<RunPlot> plot_list(const Model& m, const Run& run) {
         } else {
             spec.x_label = plot.x.valid() ? with_unit(plot.x_label, unit_of(m, plot.x, plot.x_dimension)) : "t [s]";
         }
-        std::vector<std::string> names;
-        for (const PlotTrace& trace : plot.traces) {
+        for (const PlotTrace& trace : plot.traces)
             spec.curves.push_back({paths ? trace.label : with_unit(trace.label, unit_of(m, trace.y, trace.dimension)), {}, {}});
-            names.push_back(trace.label);
-        }
         if (!paths && plot.traces.size() == 1) spec.y_label = spec.curves.front().label;
         spec.title = m.title;
-        out.push_back({fmt::format("{}", fmt::join(names, "_")), std::move(spec), where.traces});
+        out.push_back({plot_name(plot), std::move(spec), where.traces});
     }
     // the ledger: energies, works, and what is left
-    RunPlot energy{"energy", {m.title, "t [s]", "energy, work [J]", {}}, {}};
+    RunPlot energy{k_energy, {m.title, "t [s]", "energy, work [J]", {}}, {}};
     const auto add = [](RunPlot& plot, std::string label, std::size_t column) {
         plot.spec.curves.push_back({std::move(label), {}, {}});
         plot.columns.push_back({RowLayout::k_time, column});
@@ -194,7 +216,7 @@ std::vector<RunPlot> plot_list(const Model& m, const Run& run) {
     for (std::size_t c = run.layout.works; c <= balance; ++c) add(energy, run.columns[c], c);
     out.push_back(std::move(energy));
     if (run.layout.kinetic > run.layout.residuals) {
-        RunPlot residuals{"residuals", {m.title, "t [s]", "constraint residual", {}}, {}};
+        RunPlot residuals{k_residuals, {m.title, "t [s]", "constraint residual", {}}, {}};
         for (std::size_t c = run.layout.residuals; c < run.layout.kinetic; ++c) add(residuals, run.columns[c], c);
         out.push_back(std::move(residuals));
     }
@@ -210,7 +232,7 @@ std::vector<NamedPlot> run_plots(const Model& m, const Run& run) {
             });
             if (found != run.curves.end()) found->points.append_to(plot.spec.curves[k]);
         }
-        out.push_back({fmt::format("{:02}_{}", out.size() + 1, plain_words(plot.name).substr(0, 60)), render_svg(plot.spec)});
+        out.push_back({plot_file_name(out.size() + 1, plot.name), render_svg(plot.spec)});
     }
     return out;
 }

@@ -35,6 +35,8 @@ struct NamedPlot {
 };
 // the curves that the plots below need, without points; `works`: entries of the energy ledger
 [[nodiscard]] std::vector<RunCurve> plot_curves(const RowLayout& layout, std::size_t works);
+// how they are called, whether or not there are residuals among them
+[[nodiscard]] std::vector<std::string> plot_file_names(const Model& model, bool residuals);
 // the plots of the list, drawn
 [[nodiscard]] std::vector<NamedPlot> run_plots(const Model& model, const Run& run);
 

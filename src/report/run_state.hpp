@@ -1,5 +1,6 @@
-// What a stopped run is resumed from: state.json, with the command line, the model's texts and the numbers of the run in the
-// middle, and the rows that it has written already.
+// What a stopped run is resumed from: state.json, with the options of the run, the model's texts and the numbers of the run in
+// the middle, and the rows that it has written already. The file may have been damaged, or made by somebody else: it is read as
+// data of one shape, with a hash over all of it, and no part of it is a path or a command.
 #pragma once
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -16,12 +18,17 @@
 namespace appell {
 
 struct RunState {
-    std::vector<std::string> arguments;  // of the command line
-    std::vector<SourceFile> sources;     // the model file, then what it includes
+    // of `appell run`, with their values: {"--set", "k=5"}, {"--interpret", ""}
+    std::vector<std::pair<std::string, std::string>> options;
+    std::string command;              // as the report shows it; it is not carried out
+    std::string model, asked;         // as the manifest of the folder has them
+    std::vector<SourceFile> sources;  // the model file, then what it includes
     Checkpoint::Values numbers;
 };
 
 [[nodiscard]] std::string run_state_json(const RunState& state, std::string_view version);
+// E0824, with what was found there
+[[nodiscard]] Diagnostics cannot_resume(const std::filesystem::path& folder, std::string found, std::string hint);
 // Problems are diagnostics E0824.
 [[nodiscard]] Result<RunState> read_run_state(const std::filesystem::path& folder, std::string_view version);
 

@@ -1,34 +1,26 @@
 #include "report/run_writer.hpp"
 
-#include <algorithm>
-#include <system_error>
-
 #include <fmt/format.h>
 
 namespace appell {
 
-namespace fs = std::filesystem;
-
 namespace {
 
-constexpr const char *k_state = "state.json", *k_summary = "summary.json", *k_forces = "forces.csv", *k_report = "report.html";
-
-// Plots of an earlier run into the same folder would be taken for plots of this one: NN_name.svg that this run did not write.
-void remove_older_plots(const fs::path& folder, const std::vector<NamedPlot>& plots) {
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-        const std::string name = entry.path().filename().string();
-        const bool numbered = name.size() > 7 && digit(name[0]) && digit(name[1]) && name[2] == '_' && name.ends_with(".svg");
-        const auto written = [&](const NamedPlot& plot) { return plot.name + ".svg" == name; };
-        if (numbered && std::none_of(plots.begin(), plots.end(), written)) fs::remove(entry.path(), error);
-    }
-}
+constexpr const char *k_model = "model.appell", *k_trajectory = "trajectory.csv", *k_forces = "forces.csv",
+                     *k_state = "state.json", *k_summary = "summary.json", *k_report = "report.html";
 
 }  // namespace
 
-RunWriter::RunWriter(OutputFolder folder, std::string model_text, bool resumes)
-    : folder_(std::move(folder)), model_text_(std::move(model_text)), resumes_(resumes) {}
+std::vector<std::string> run_file_names(const std::vector<std::string>& plots, bool forces, bool report) {
+    std::vector<std::string> out{k_model, k_trajectory, k_summary, k_state};
+    if (forces) out.emplace_back(k_forces);
+    if (report) out.emplace_back(k_report);
+    for (const std::string& plot : plots) out.push_back(plot + ".svg");
+    return out;
+}
+
+RunWriter::RunWriter(OutputFolder folder, std::string model_text)
+    : folder_(std::move(folder)), model_text_(std::move(model_text)) {}
 
 void RunWriter::begin(const Run& run) {
     visible_ = run.layout.visible;
@@ -38,7 +30,7 @@ void RunWriter::begin(const Run& run) {
                        run.columns.begin() + static_cast<std::ptrdiff_t>(end));
         return std::make_unique<CsvWriter>(folder_.staged(name), columns, folder_.target() / name);
     };
-    trajectory_ = open("trajectory.csv", 0, visible_);
+    trajectory_ = open(k_trajectory, 0, visible_);
     if (run.layout.forces_frame.empty()) return;
     forces_end_ = run.layout.forces_end;
     forces_ = open(k_forces, visible_, forces_end_);
@@ -53,32 +45,26 @@ bool RunWriter::failed() const {
     return problems_.has_errors() || (trajectory_ && trajectory_->failed()) || (forces_ && forces_->failed());
 }
 
-Diagnostics RunWriter::write(const std::string& name, std::string_view content) {
-    return published_ ? write_file(folder_.target() / name, content) : folder_.write(name, content);
+// the tables as far as they are written
+void RunWriter::mark_tables(bool grow) {
+    const auto mark = [&](const char* name, const CsvWriter& table) {
+        folder_.mark(name, {table.size(), table.hash(), grow, {}});
+    };
+    mark(k_trajectory, *trajectory_);
+    if (forces_) mark(k_forces, *forces_);
 }
 
-// what is left of an earlier run must not be taken for parts of this one
-void RunWriter::publish() {
-    problems_.append(folder_.write("model.appell", model_text_));
-    if (problems_.has_errors()) return;
-    std::error_code error;
-    const fs::path& target = folder_.target();
-    if (!resumes_) fs::remove(target / k_state, error);
-    fs::remove(target / k_summary, error);
-    fs::remove(target / k_report, error);
-    if (!forces_) fs::remove(target / k_forces, error);
-    if (fs::exists(target, error)) remove_older_plots(target, {});
-    problems_.append(folder_.commit());
-    published_ = true;
-}
-
+// The state comes into the folder together with the rows that it counts, and then behind them.
 void RunWriter::save(const std::string& state) {
     trajectory_->flush();
     if (forces_) forces_->flush();
     if (failed()) return;
-    if (!published_) publish();
-    // after the rows it counts
-    if (!problems_.has_errors()) problems_.append(write(k_state, state));
+    mark_tables(true);
+    if (!published_) problems_.append(folder_.write(k_model, model_text_));
+    if (!problems_.has_errors()) problems_.append(folder_.write(k_state, state));
+    if (problems_.has_errors()) return;
+    problems_.append(folder_.commit());
+    published_ = !problems_.has_errors();
 }
 
 // the rows of a run that could not go on writing are where they were saved last; what was never saved is removed
@@ -100,20 +86,14 @@ Diagnostics RunWriter::finish(const std::string& summary, const std::vector<Name
     problems_.append(trajectory_->finish());
     if (forces_) problems_.append(forces_->finish());
     if (problems_.has_errors()) return with_what_is_left(problems_);
-    problems_.append(write(k_summary, summary));
-    if (!report_.empty()) problems_.append(write(k_report, report_));
-    for (const NamedPlot& plot : plots) problems_.append(write(plot.name + ".svg", plot.svg));
-    if (!published_) {
-        problems_.append(folder_.write("model.appell", model_text_));
-        if (!problems_.has_errors()) problems_.append(folder_.commit());
-    }
-    if (problems_.has_errors()) return problems_;
-    std::error_code error;
-    remove_older_plots(folder_.target(), plots);
-    if (!forces_) fs::remove(folder_.target() / k_forces, error);
-    if (report_.empty()) fs::remove(folder_.target() / k_report, error);
-    if (!resumable) fs::remove(folder_.target() / k_state, error);
-    return problems_;
+    mark_tables(false);
+    problems_.append(folder_.write(k_summary, summary));
+    if (!report_.empty()) problems_.append(folder_.write(k_report, report_));
+    for (const NamedPlot& plot : plots) problems_.append(folder_.write(plot.name + ".svg", plot.svg));
+    if (!published_) problems_.append(folder_.write(k_model, model_text_));
+    if (!resumable) folder_.remove(k_state);
+    if (!problems_.has_errors()) problems_.append(folder_.commit());
+    return problems_.has_errors() && published_ ? with_what_is_left(problems_) : problems_;
 }
 
 }  // namespace appell

@@ -1,7 +1,7 @@
 // The files of a run, as it goes. Rows go to trajectory.csv, and forces.csv where forces are wanted, when they come, so that a
 // run of any length needs no more memory than its plots do. A run that ends soon appears in its folder all at once. A long one
 // appears there with its first save() and from then on is never less than the rows up to the last one, with the state to resume
-// it from: tables grow by whole rows, other files are replaced by one rename.
+// it from: tables grow by whole rows, other files are replaced by one rename each (output_folder.hpp).
 #pragma once
 
 #include <memory>
@@ -9,15 +9,18 @@
 #include <vector>
 
 #include "report/files.hpp"
+#include "report/output_folder.hpp"
 #include "report/run_files.hpp"
 #include "report/run_record.hpp"
 
 namespace appell {
 
+// What a run may write, by name.
+[[nodiscard]] std::vector<std::string> run_file_names(const std::vector<std::string>& plots, bool forces, bool report);
+
 class RunWriter final : public RowConsumer {
 public:
-    // `resumes`: the folder holds the run that is resumed
-    RunWriter(OutputFolder folder, std::string model_text, bool resumes);
+    RunWriter(OutputFolder folder, std::string model_text);
 
     void begin(const Run& run) override;
     void row(double t, std::span<const double> columns) override;
@@ -31,13 +34,12 @@ public:
     [[nodiscard]] Diagnostics finish(const std::string& summary, const std::vector<NamedPlot>& plots, bool resumable);
 
 private:
-    void publish();
+    void mark_tables(bool grow);
     [[nodiscard]] Diagnostics with_what_is_left(const Diagnostics& problems) const;
-    [[nodiscard]] Diagnostics write(const std::string& name, std::string_view content);
 
     OutputFolder folder_;
     std::string model_text_, report_;
-    bool resumes_, published_ = false;
+    bool published_ = false;
     std::size_t visible_ = 0, forces_end_ = 0;
     std::unique_ptr<CsvWriter> trajectory_, forces_;
     Diagnostics problems_;

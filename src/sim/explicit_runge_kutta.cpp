@@ -272,6 +272,8 @@ bool ExplicitRungeKutta::checkpoint(Checkpoint& c) {
     if (c.restoring()) {
         t_previous_ = t_;
         dense_ready_ = replaced_ = false;
+        // a step that leads nowhere is none that was saved
+        return std::isfinite(h_) && h_ * direction_ > 0;
     }
     return true;
 }

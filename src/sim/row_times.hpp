@@ -45,6 +45,11 @@ public:
         c("rows.index", index_);
         c("rows.listed", place_);
     }
+    // can these be the rows to come of a run that is at t?
+    [[nodiscard]] bool fit(double t) const {
+        return place_ <= listed_.size() && index_ >= 1 && index_ <= last_ + 1 && index_ == std::floor(index_) &&
+               (done() || !before(next(), t));
+    }
 
 private:
     [[nodiscard]] double grid() const { return index_ >= last_ ? t1_ : t0_ + direction_ * (index_ * every_); }

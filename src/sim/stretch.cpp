@@ -126,7 +126,15 @@ bool Stretch::checkpoint(Checkpoint& c) {
 bool Stretch::restore() {
     if (!journey_.resumable.from) return true;
     Checkpoint c = *journey_.resumable.from;
-    return (checkpoint(c) && c.fits()) || stop(EndReason::wrong_checkpoint);
+    const bool taken = checkpoint(c) && c.fits();
+    // a state may come from a file that somebody else has made
+    const double t = integrator_.t();
+    const auto finite = [](std::span<const double> values) {
+        return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+    };
+    const bool sound = taken && t >= std::min(options_.t0, options_.t1) && t <= std::max(options_.t0, options_.t1) &&
+                       finite(state_) && finite(integrator_.x()) && rows_.fit(t);
+    return sound || stop(EndReason::wrong_checkpoint);
 }
 
 void Stretch::save() {

@@ -11,7 +11,7 @@
 #include "model/builder.hpp"
 #include "pipeline/export_code.hpp"
 #include "pipeline/print_equations.hpp"
-#include "report/files.hpp"
+#include "report/output_folder.hpp"
 #include "support/gallery_run.hpp"
 
 namespace appell {
@@ -226,7 +226,9 @@ const std::set<Code> k_elsewhere{
     Code::E0727,  // likewise
     Code::E0801,  // writing: WhatCanNotBeWritten below
     Code::E0811,  // cancelling: Cancelled below
-    Code::E0816,  // the gallery command, tests/cli
+    Code::E0816,  // files in the way: tests/cli/folders_test.cpp
+    Code::E0876,  // a folder in use: likewise
+    Code::W0879,  // results that are replaced: likewise
     Code::E0861,  // asked of `export`, below
     Code::E0821,  // derive: EvidenceThatAFormulationCanNotShow below
     Code::N0822,  // check: tests/truth/gallery_claims_test.cpp

@@ -95,6 +95,14 @@ static double advance(Run *r, double h, double *end) {
     }
 }
 
+/* no sign before what is no number */
+static void print_number(const char *separator, double value) {
+    if (value != value)
+        printf("%snan", separator);
+    else
+        printf("%s%.17g", separator, value);
+}
+
 static void print_row(Run *r) {
     static double y[MODEL_MULTIPLIERS + MODEL_RESIDUALS + MODEL_OUTPUTS + 3];
     int i, n = 0;
@@ -107,9 +115,9 @@ static void print_row(Run *r) {
     n += 3;
     MODEL_outputs(r->t, r->x, r->p, y + n, r->w);
     n += MODEL_OUTPUTS;
-    printf("%.17g", r->t);
-    for (i = 0; i < N; ++i) printf(",%.17g", r->x[i]);
-    for (i = 0; i < n; ++i) printf(",%.17g", y[i]);
+    print_number("", r->t);
+    for (i = 0; i < N; ++i) print_number(",", r->x[i]);
+    for (i = 0; i < n; ++i) print_number(",", y[i]);
     printf("\n");
 }
 

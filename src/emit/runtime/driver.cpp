@@ -15,12 +15,21 @@ using NAMESPACE::Model;
 
 bool good(int status) { return status == NAMESPACE::ok || status == NAMESPACE::inconsistent_rows; }
 
+// no sign before what is no number
+void print_number(const char* separator, double value) {
+    if (value != value)
+        std::printf("%snan", separator);
+    else
+        std::printf("%s%.17g", separator, value);
+}
+
 void print_row(Model& model, double t, const Model::State& x) {
     std::array<double, 2> energy{};
     model.energies(t, x, energy);
-    std::printf("%.17g", t);
-    for (const double value : x) std::printf(",%.17g", value);
-    std::printf(",%.17g\n", energy[0] + energy[1]);
+    print_number("", t);
+    for (const double value : x) print_number(",", value);
+    print_number(",", energy[0] + energy[1]);
+    std::printf("\n");
 }
 
 bool step(Model& model, double t, double h, Model::State& x) {
