@@ -613,7 +613,7 @@ TEST_F(Cli, AKilledRunIsResumed) {
     EXPECT_FALSE(fs::exists(folder_ / "m.out/summary.json"));
     const std::string rows = read("m.out/trajectory.csv");
     const auto saved = nlohmann::json::parse(read("m.out/state.json"));
-    EXPECT_GE(std::count(rows.begin(), rows.end(), '\n'), saved["numbers"]["summary.rows"][0].get<double>() + 1);
+    EXPECT_GE(std::count(rows.begin(), rows.end(), '\n'), saved["run"]["numbers"]["summary.rows"][0].get<double>() + 1);
     // on to another stop, and the rows that were there before are there still
     EXPECT_NE(std::system(("cd '" + folder_.string() + "' && timeout --preserve-status -s TERM 1 " + program +
                            " run --resume m.out >/dev/null 2>&1")
@@ -621,7 +621,7 @@ TEST_F(Cli, AKilledRunIsResumed) {
               0);
     const auto state = nlohmann::json::parse(read("m.out/state.json"));
     const std::string longer = read("m.out/trajectory.csv");
-    EXPECT_EQ(std::count(longer.begin(), longer.end(), '\n'), state["numbers"]["summary.rows"][0].get<double>() + 1);
+    EXPECT_EQ(std::count(longer.begin(), longer.end(), '\n'), state["run"]["numbers"]["summary.rows"][0].get<double>() + 1);
     EXPECT_TRUE(longer.starts_with(rows) || rows.starts_with(longer));
 }
 

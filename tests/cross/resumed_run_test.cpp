@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -34,7 +35,7 @@ protected:
     void TearDown() override { fs::remove_all(folder_); }
 
     Checkpoint through_a_file(const Checkpoint& checkpoint) const {
-        std::ofstream(folder_ / "state.json") << run_state_json({{"run"}, {{"m", "text"}}, checkpoint.values()}, "1");
+        std::ofstream(folder_ / "state.json") << run_state_json({{}, "", "", "", {{"m", "text"}}, checkpoint.values()}, "1");
         Result<RunState> state = read_run_state(folder_, "1");
         EXPECT_TRUE(state.ok());
         return Checkpoint(state->numbers);
@@ -174,21 +175,24 @@ TEST_F(Resumed, FromAnotherRunIsRefused) {
 TEST_F(Resumed, StateFilesThatAreNone) {
     const auto code = [&] { return read_run_state(folder_, "1").diagnostics.has(Code::E0824); };
     EXPECT_TRUE(code());
-    for (const char* text :
-         {"", "{", "{\"schema\": 1}", "[]",
-          R"({"schema":1,"appell":"0","arguments":[],"sources":[{"name":"a","text":"b"}],"numbers":{}})",
-          R"({"schema":1,"appell":"1","arguments":[],"sources":[{"name":"a","text":"b"}],"numbers":{"x":["y"]}})",
-          R"({"schema":1,"appell":"1","arguments":[],"sources":[],"numbers":{}})"}) {
+    for (const char* text : {"", "{", "{\"schema\": 1}", "[]",
+                             R"({"schema":1,"appell":"1","arguments":[],"sources":[{"name":"a","text":"b"}],"numbers":{}})",
+                             R"({"schema":2,"appell":"1","hash":"0","run":{}})", R"({"schema":2,"appell":"1","run":{}})"}) {
         std::ofstream(folder_ / "state.json") << text;
         EXPECT_TRUE(code()) << text;
     }
-    std::ofstream(folder_ / "state.json")
-        << R"({"schema":1,"appell":"1","arguments":[],"sources":[{"name":"a","text":"b"}],"numbers":{"x":["nan","-inf",1e-300],"y":[]}})";
+    const RunState state{{{"--set", "k=5"}}, "appell run a", "a", "", {{"a", "b"}}, {{"x", {NAN, -INFINITY, 1e-300}}, {"y", {}}}};
+    std::ofstream(folder_ / "state.json") << run_state_json(state, "2");
+    EXPECT_TRUE(code());  // of another version
+    std::ofstream(folder_ / "state.json") << run_state_json({{}, "", "", "", {}, {}}, "1");
+    EXPECT_TRUE(code());  // no model
+    std::ofstream(folder_ / "state.json") << run_state_json(state, "1");
     const Result<RunState> good = read_run_state(folder_, "1");
     ASSERT_TRUE(good.ok());
     EXPECT_TRUE(std::isnan(good->numbers.at("x")[0]));
     EXPECT_EQ(good->numbers.at("x")[2], 1e-300);
     EXPECT_TRUE(good->numbers.at("y").empty());
+    EXPECT_EQ(good->options, state.options);
 }
 
 }  // namespace
