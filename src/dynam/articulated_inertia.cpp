@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dynam/row_sizes.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/linear_split.hpp"
 
@@ -560,6 +561,7 @@ std::vector<ConstrainedSolve> articulated_rates(const ConstrainedDynamics& dynam
     ConstrainedSolve solve;
     solve.A = dynamics.A;
     solve.b = dynamics.b;
+    for (const double size : row_sizes(dynamics)) solve.b.push_back(g.constant(size));
     solve.f = tree.forces();
     for (const ConstraintRow& row : dynamics.rows) solve.lambda.push_back(row.multiplier);
     std::vector<SymbolId> z;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
+#include "dynam/speed_partition.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
 
@@ -17,6 +19,9 @@ constexpr double k_steady_enough = 1e-3;    // a steady determinant may be this 
 constexpr std::size_t k_largest_minor = 3;  // beyond, the columns are those of the pivots
 constexpr std::size_t k_most_choices = 20'000;
 constexpr std::size_t k_most_determinants = 200;  // formed as expressions
+constexpr std::size_t k_most_row_choices = 50;    // of rows that follow from each other
+constexpr double k_same_coefficient = 1e-9;       // in all states, relatively
+constexpr int k_other_states = 3;
 
 using Columns = std::vector<std::uint32_t>;
 
@@ -27,6 +32,7 @@ struct Rows {
         double value;
     };
     std::vector<std::vector<Entry>> entries;  // by row, ascending columns
+    std::vector<double> length;               // before they were scaled
     std::size_t columns = 0;
 
     [[nodiscard]] double at(std::size_t row, std::uint32_t column) const {
@@ -184,12 +190,46 @@ double determinant(std::vector<double> a, std::size_t n) {
     return det;
 }
 
+// a x = b by elimination with row pivoting; b becomes x. False where a is singular to round-off.
+bool solve(std::vector<double> a, std::vector<double>& b) {
+    const std::size_t n = b.size();
+    for (std::size_t k = 0; k < n; ++k) {
+        std::size_t row = k;
+        for (std::size_t i = k; i < n; ++i)
+            if (std::abs(a[i * n + k]) > std::abs(a[row * n + k])) row = i;
+        if (!(std::abs(a[row * n + k]) > k_rank_noise)) return false;
+        for (std::size_t j = 0; j < n; ++j) std::swap(a[k * n + j], a[row * n + j]);
+        std::swap(b[k], b[row]);
+        for (std::size_t i = k + 1; i < n; ++i) {
+            const double factor = a[i * n + k] / a[k * n + k];
+            for (std::size_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+            b[i] -= factor * b[k];
+        }
+    }
+    for (std::size_t k = n; k-- > 0;) {
+        for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k * n + j] * b[j];
+        b[k] /= a[k * n + k];
+    }
+    return true;
+}
+
+// the next choice of some out of `count` in ascending order; false after the last
+bool next_choice(Columns& chosen, std::size_t count) {
+    for (std::size_t k = chosen.size(); k-- > 0;)
+        if (chosen[k] + (chosen.size() - k) < count) {
+            ++chosen[k];
+            for (std::size_t l = k + 1; l < chosen.size(); ++l) chosen[l] = chosen[l - 1] + 1;
+            return true;
+        }
+    return false;
+}
+
 // the matrix at the state; entries that are not finite count as zero
 Rows scaled_rows(const Graph& g, const SparseMatrix& matrix, std::span<const double> values) {
     std::vector<NodeId> entries;
     for (const SparseEntry& e : matrix.entries) entries.push_back(e.value);
     const std::vector<double> numbers = evaluate<double>(g, entries, values);
-    Rows out{std::vector<std::vector<Rows::Entry>>(matrix.rows), matrix.columns};
+    Rows out{std::vector<std::vector<Rows::Entry>>(matrix.rows), {}, matrix.columns};
     for (std::size_t k = 0; k < entries.size(); ++k)
         if (std::isfinite(numbers[k]) && numbers[k] != 0)
             out.entries[matrix.entries[k].row].push_back({matrix.entries[k].column, numbers[k]});
@@ -197,6 +237,7 @@ Rows scaled_rows(const Graph& g, const SparseMatrix& matrix, std::span<const dou
         double length = 0;
         for (const Rows::Entry& e : row) length = std::hypot(length, e.value);
         for (Rows::Entry& e : row) e.value /= length;
+        out.length.push_back(length);
         std::ranges::sort(row, {}, &Rows::Entry::column);
     }
     return out;
@@ -205,7 +246,12 @@ Rows scaled_rows(const Graph& g, const SparseMatrix& matrix, std::span<const dou
 class Choice {
 public:
     Choice(Graph& graph, const SparseMatrix& matrix, std::span<const double> values, const ColumnRules& rules)
-        : g_(graph), matrix_(matrix), rules_(rules), n_(matrix.columns), scaled_(scaled_rows(graph, matrix, values)) {}
+        : g_(graph),
+          matrix_(matrix),
+          values_(values),
+          rules_(rules),
+          n_(matrix.columns),
+          scaled_(scaled_rows(graph, matrix, values)) {}
 
     ColumnChoice choose() {
         Elimination elimination(scaled_);
@@ -218,9 +264,12 @@ public:
         std::sort(rows_.begin(), rows_.end());
         Columns columns = elimination.columns;
         std::sort(columns.begin(), columns.end());
-        if (rows_.size() > k_largest_minor) return {rows_, columns, elimination.determinant, false};
+        if (rows_.size() > k_largest_minor)
+            return {rows_, columns, elimination.determinant, false, !others_are_fixed_sums(columns)};
         if (!rows_.empty() && choices() <= k_most_choices) columns = by_determinant();
-        return {rows_, columns, size_of(columns), steady(columns)};
+        const ColumnChoice choice{rows_, columns, size_of(columns), steady(columns), false};
+        if (choice.steady || others_are_fixed_sums(columns)) return choice;
+        return with_other_rows(choice);
     }
 
 private:
@@ -276,18 +325,12 @@ private:
         std::vector<Candidate> candidates;
         Columns columns(rows_.size());
         for (std::uint32_t k = 0; k < columns.size(); ++k) columns[k] = k;
-        for (bool more = true; more;) {
+        do {
             if (permitted(columns)) candidates.push_back({size_of(columns), columns});
-            more = false;
-            for (std::size_t k = columns.size(); k-- > 0 && !more;)
-                if (columns[k] + (columns.size() - k) < n_) {
-                    more = true;
-                    ++columns[k];
-                    for (std::size_t l = k + 1; l < columns.size(); ++l) columns[l] = columns[l - 1] + 1;
-                }
-        }
+        } while (next_choice(columns, n_));
         double largest = 0;
         for (const Candidate& c : candidates) largest = std::max(largest, c.size);
+        if (largest == 0) return {};
         // sizes in steps of the tolerance, so that the order is a strict one; later columns first
         const auto rank = [&](const Candidate& c) { return std::llround(c.size / largest / k_tie); };
         std::erase_if(candidates, [&](const Candidate& c) { return c.size < k_steady_enough * largest; });
@@ -299,8 +342,88 @@ private:
         return candidates.front().columns;
     }
 
+    // Rows that are left out are sums of the others with coefficients that never change, as copies are: the others then do
+    // wherever all of them would. Also where none is left out.
+    [[nodiscard]] bool others_are_fixed_sums(const Columns& columns) const {
+        const std::size_t m = scaled_.entries.size(), r = rows_.size();
+        if (m == r) return true;
+        if (r == 0) return false;
+        std::vector<double> first;
+        std::vector<double> state(values_.begin(), values_.end());
+        const std::vector<double> generic = generic_values(g_);
+        for (int k = 0; k < k_other_states; ++k) {
+            const std::optional<std::vector<double>> sums = coefficients(columns, state);
+            if (!sums) return false;
+            if (first.empty()) first = *sums;
+            for (std::size_t i = 0; i < first.size(); ++i)
+                if (!(std::abs((*sums)[i] - first[i]) <= k_same_coefficient * std::max(1.0, std::abs(first[i])))) return false;
+            for (std::size_t i = 0; i < state.size(); ++i)
+                if (g_.symbol(SymbolId(i)).kind != SymbolKind::parameter) state[i] += generic[i] * (1 + 0.3 * k);
+        }
+        return true;
+    }
+
+    // the rows left out, of unit length at the state of the choice, as sums of the chosen ones; none where they are not
+    [[nodiscard]] std::optional<std::vector<double>> coefficients(const Columns& columns, std::span<const double> state) const {
+        const std::size_t m = scaled_.entries.size(), r = rows_.size();
+        std::vector<NodeId> entries;
+        for (const SparseEntry& e : matrix_.entries) entries.push_back(e.value);
+        const std::vector<double> numbers = evaluate<double>(g_, entries, state);
+        std::vector<double> a(m * n_, 0.0);
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            if (!std::isfinite(numbers[k])) return std::nullopt;
+            const std::uint32_t row = matrix_.entries[k].row;
+            if (scaled_.length[row] > 0) a[row * n_ + matrix_.entries[k].column] = numbers[k] / scaled_.length[row];
+        }
+        std::vector<double> out;
+        for (std::size_t j = 0; j < m; ++j) {
+            if (std::ranges::binary_search(rows_, static_cast<std::uint32_t>(j))) continue;
+            // of the square system of the chosen columns, transposed; the others must agree
+            std::vector<double> square(r * r), sum(r);
+            for (std::size_t i = 0; i < r; ++i) {
+                for (std::size_t k = 0; k < r; ++k) square[i * r + k] = a[rows_[k] * n_ + columns[i]];
+                sum[i] = a[j * n_ + columns[i]];
+            }
+            if (!solve(square, sum)) return std::nullopt;
+            for (std::size_t c = 0; c < n_; ++c) {
+                double rest = a[j * n_ + c], size = std::abs(rest);
+                for (std::size_t k = 0; k < r; ++k) {
+                    rest -= sum[k] * a[rows_[k] * n_ + c];
+                    size += std::abs(sum[k] * a[rows_[k] * n_ + c]);
+                }
+                if (!(std::abs(rest) <= k_same_coefficient * std::max(1.0, size))) return std::nullopt;
+            }
+            out.insert(out.end(), sum.begin(), sum.end());
+        }
+        return out;
+    }
+
+    // Other rows, with columns of their own, whose determinant is the same in every state; the choice as it was, if there are
+    // none.
+    [[nodiscard]] ColumnChoice with_other_rows(ColumnChoice choice) {
+        const std::size_t m = scaled_.entries.size(), r = rows_.size();
+        const Columns of_choice = rows_;
+        if (r > 0 && choices() <= k_most_choices) {
+            std::vector<std::uint32_t> rows(r);
+            for (std::uint32_t k = 0; k < r; ++k) rows[k] = k;
+            std::size_t tried = 0;
+            for (bool more = true; more && tried < k_most_row_choices; ++tried) {
+                rows_ = rows;
+                const Columns columns = by_determinant();
+                if (const double size = columns.empty() ? 0 : size_of(columns);
+                    size > k_steady_enough * choice.determinant && steady(columns))
+                    return {rows_, columns, size, true, false};
+                more = next_choice(rows, m);
+            }
+            rows_ = of_choice;
+        }
+        choice.takes_turns = true;
+        return choice;
+    }
+
     Graph& g_;
     const SparseMatrix& matrix_;
+    std::span<const double> values_;
     const ColumnRules& rules_;
     std::size_t n_;
     Rows scaled_;

@@ -2,7 +2,8 @@
 //
 // A choice is as good as the determinant of its columns (003 eqs. 16-20; rows scaled to unit length). A determinant of
 // parameters alone can not vanish later, so such a choice wins while it is not badly conditioned; otherwise the largest
-// determinant at the state does. Equally good choices are decided for the columns named last, as the sources do.
+// determinant at the state does. Where rows follow from others, rows and columns are chosen together. Equally good choices are
+// decided for the columns named last, as the sources do.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct ColumnChoice {
     std::vector<std::uint32_t> columns;  // ascending, as many as rows
     double determinant = 1;              // of these at the state, its size; rows scaled to unit length
     bool steady = false;                 // the determinant is the same in every state
+    bool takes_turns = false;            // it is not, and other rows may do where these do not
 };
 
 struct ColumnRules {

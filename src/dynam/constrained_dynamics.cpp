@@ -9,6 +9,7 @@
 #include "dynam/constraint_rows.hpp"
 #include "dynam/loads.hpp"
 #include "dynam/nonideal.hpp"
+#include "dynam/row_sizes.hpp"
 #include "dynam/speed_partition.hpp"
 #include "expr/dependence.hpp"
 #include "expr/evaluate.hpp"
@@ -235,6 +236,7 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     dynamics.potential_energy = g.sum(potential_terms);
     dynamics.gravity_has_potential = gravity_has_potential;
     derive_constraint_rows(dynamics, result.diagnostics);
+    if (!result.diagnostics.has_errors()) check_row_sizes(dynamics, result.diagnostics);
     choose_independent(dynamics, result.diagnostics);
     if (!result.diagnostics.has_errors()) derive_nonideal(dynamics, result.diagnostics);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "dynam/gibbs_appell.hpp"
 #include "dynam/inertia_sums.hpp"
 #include "kinem/invert.hpp"
+#include "tape/exact_zero_test.hpp"
 
 namespace appell {
 
@@ -23,16 +25,13 @@ std::map<std::uint32_t, std::uint32_t> places(const std::vector<std::uint32_t>& 
     return out;
 }
 
-}  // namespace
-
-Elimination eliminate_dependent(const ConstrainedDynamics& dynamics, SpeedPartition partition) {
-    Graph& g = dynamics.graph();
-    Elimination out;
-    out.partition = std::move(partition);
+// J1, J2 and b of some rows
+void take_rows(const ConstrainedDynamics& dynamics, const std::vector<std::uint32_t>& rows, Elimination& out) {
     const SpeedPartition& p = out.partition;
-    const auto row_at = places(p.rows), dependent_at = places(p.dependent), independent_at = places(p.independent);
-    out.J1 = {p.rows.size(), p.independent.size(), {}};
-    out.J2 = {p.rows.size(), p.dependent.size(), {}};
+    const auto row_at = places(rows), dependent_at = places(p.dependent), independent_at = places(p.independent);
+    out.J1 = {rows.size(), p.independent.size(), {}};
+    out.J2 = {rows.size(), p.dependent.size(), {}};
+    out.b.clear();
     for (const SparseEntry& e : dynamics.A.entries) {
         const auto row = row_at.find(e.row);
         if (row == row_at.end()) continue;
@@ -41,12 +40,56 @@ Elimination eliminate_dependent(const ConstrainedDynamics& dynamics, SpeedPartit
         else
             out.J1.entries.push_back({row->second, independent_at.at(e.column), e.value});
     }
-    for (const std::uint32_t row : p.rows) out.b.push_back(dynamics.b[row]);
+    for (const std::uint32_t row : rows) out.b.push_back(dynamics.b[row]);
+}
+
+// left' right
+SparseMatrix product_of_columns(Graph& g, const SparseMatrix& left, const SparseMatrix& right) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<NodeId>> terms;
+    for (const SparseEntry& x : left.entries)
+        for (const SparseEntry& y : right.entries)
+            if (x.row == y.row) terms[{x.column, y.column}].push_back(g.mul(x.value, y.value));
+    SparseMatrix out{left.columns, right.columns, {}};
+    for (const auto& [place, sum] : terms)
+        if (const NodeId value = without_idle_symbols(g, g.sum(sum)); !g.is_constant(value, 0))
+            out.entries.push_back({place.first, place.second, value});
+    return out;
+}
+
+// J2' times all rows, where that can be written out; the rows of the partition otherwise
+void combine_rows(const ConstrainedDynamics& dynamics, Elimination& out) {
+    Graph& g = dynamics.graph();
+    Elimination all{out.partition, {}, {}, {}, true, {}, {}, {}, {}};
+    std::vector<std::uint32_t> rows(dynamics.rows.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    take_rows(dynamics, rows, all);
+    SparseMatrix b{rows.size(), 1, {}};
+    for (std::uint32_t row = 0; row < rows.size(); ++row) b.entries.push_back({row, 0, all.b[row]});
+    all.b.assign(out.partition.dependent.size(), g.constant(0));
+    for (const SparseEntry& e : product_of_columns(g, all.J2, b).entries) all.b[e.row] = e.value;
+    all.J1 = product_of_columns(g, all.J2, all.J1);
+    all.J2 = product_of_columns(g, all.J2, all.J2);
+    if (invert(g, all.J2, k_largest_printed_block).status != SymbolicInverse::Status::ok) return;
+    out.J1 = std::move(all.J1);
+    out.J2 = std::move(all.J2);
+    out.b = std::move(all.b);
+    out.combined = true;
+}
+
+}  // namespace
+
+Elimination eliminate_dependent(const ConstrainedDynamics& dynamics, SpeedPartition partition) {
+    Graph& g = dynamics.graph();
+    Elimination out;
+    out.partition = std::move(partition);
+    const SpeedPartition& p = out.partition;
+    take_rows(dynamics, p.rows, out);
     out.D = {p.dependent.size(), p.independent.size(), {}};
     if (p.rows.size() != p.dependent.size()) {
         out.refused = "the rows do not determine the rates of the speeds that are to depend on the others";
         return out;
     }
+    if (p.takes_turns) combine_rows(dynamics, out);
     const SymbolicInverse inverse = invert(g, out.J2, k_largest_printed_block);
     if (inverse.status == SymbolicInverse::Status::block_too_large) {
         out.refused = fmt::format("{} rows couple in one block, and inverses beyond {} x {} are not written out",
@@ -57,8 +100,10 @@ Elimination eliminate_dependent(const ConstrainedDynamics& dynamics, SpeedPartit
         out.refused = "the rows do not determine the dependent rates";
         return out;
     }
-    for (const NodeId det : inverse.determinants)
-        if (!g.constant_value(det)) out.determinants.push_back(det);
+    // sums over all rows have squares of sines beside those of cosines
+    const auto tidy = [&](NodeId value) { return out.combined ? without_idle_symbols(g, value) : value; };
+    for (const NodeId determinant : inverse.determinants)
+        if (const NodeId det = tidy(determinant); !g.constant_value(det)) out.determinants.push_back(det);
 
     std::vector<std::map<std::uint32_t, std::vector<NodeId>>> D(p.dependent.size());
     std::vector<std::vector<NodeId>> d(p.dependent.size());
@@ -69,8 +114,8 @@ Elimination eliminate_dependent(const ConstrainedDynamics& dynamics, SpeedPartit
     }
     for (std::uint32_t row = 0; row < D.size(); ++row) {
         for (const auto& [column, terms] : D[row])
-            if (const NodeId value = g.sum(terms); !g.is_constant(value, 0)) out.D.entries.push_back({row, column, value});
-        out.d.push_back(g.sum(d[row]));
+            if (const NodeId value = tidy(g.sum(terms)); !g.is_constant(value, 0)) out.D.entries.push_back({row, column, value});
+        out.d.push_back(tidy(g.sum(d[row])));
     }
     return out;
 }

@@ -5,6 +5,9 @@
 //     acc(P) = sum a~_r u_r' + a~_t,  alpha(B) = sum alpha~_r u_r' + alpha~_t                  (000 eqs. 11, 71)
 //     F~_r + F~*_r = 0,  F~*_r = -(M~ u_I' + L~)_r                                             (000 eqs. 8, 75, 76)
 //
+// Where rows follow from others and none of their choices is regular wherever J2 has full rank, all of them are taken together,
+// J2'J2 u_D' = J2'(b - J1 u_I'): that is regular exactly where the dependent rates are determined.
+//
 // J2 is inverted by minors, block by block: nothing is divided by but the determinants of its blocks. Blocks beyond 3 x 3 are
 // refused, because nobody reads their inverse.
 #pragma once
@@ -19,8 +22,10 @@ namespace appell {
 
 struct Elimination {
     SpeedPartition partition;
-    SparseMatrix J1, J2;               // columns of the independent and of the dependent speeds; the partition's rows
+    // columns of the independent and of the dependent speeds; the partition's rows, or J2' times all of them
+    SparseMatrix J1, J2;
     std::vector<NodeId> b;             // of these rows
+    bool combined = false;             // it is J2' times all rows
     std::string refused;               // why there is no D in closed form; empty when there is
     SparseMatrix D;                    // rows: dependent speeds; columns: independent ones
     std::vector<NodeId> d;             // by dependent speed

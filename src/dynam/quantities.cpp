@@ -8,6 +8,7 @@
 
 #include "dynam/gibbs_appell.hpp"
 #include "dynam/modes.hpp"
+#include "dynam/row_sizes.hpp"
 #include "expr/dependence.hpp"
 
 namespace appell {
@@ -390,9 +391,12 @@ void Quantities::solve_for_dependent() {
     for (std::uint32_t i = 0; i < n; ++i) place[d_.dependent[i]] = i;
     for (const SparseEntry& e : d_.A.entries)
         if (place[e.column] < n) shape.A.entries.push_back({e.row, place[e.column], e.value});
+    std::vector<NodeId> sizes;
+    for (const double size : row_sizes(d_)) sizes.push_back(g_.constant(size));
     const auto solve = [&](std::vector<NodeId> right, const std::string& name) {
         ConstrainedSolve one = shape;
         one.b = std::move(right);
+        one.b.insert(one.b.end(), sizes.begin(), sizes.end());
         std::vector<NodeId> out;
         for (std::size_t i = 0; i < n; ++i) {
             one.x.push_back(g_.add_symbol(fmt::format("{}({})", name, i + 1), SymbolKind::other));

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "dynam/gibbs_appell.hpp"
+#include "dynam/multipliers.hpp"
+#include "dynam/row_sizes.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
 
@@ -20,6 +22,30 @@ std::vector<NodeRow> dense_jacobian(Graph& g, std::span<const NodeId> roots, std
     std::vector<NodeRow> out(roots.size(), NodeRow(variables.size(), g.constant(0)));
     for (const SparseEntry& e : jacobian(g, roots, variables, DerivativeMode::automatic).entries) out[e.row][e.column] = e.value;
     return out;
+}
+
+// Powers of two that rows are multiplied by where their sizes are far apart: the solves here have no pivots for rows and columns
+// of any scale. Ones elsewhere.
+std::vector<double> row_scales(const ConstrainedDynamics& d) {
+    std::vector<double> out = row_sizes(d);
+    for (double& size : out) size = std::exp2(-std::round(std::log2(size)));
+    out.resize(d.rows.size(), 1);
+    return out;
+}
+
+// Multipliers were solved for on some rows alone, which the others follow from. Those of least norm with the same forces are what
+// holds the system at rest against them: M x - A' lambda = -A' mu, A x = 0. `mu`: by chosen row.
+ConstrainedSolve spread(const ConstrainedDynamics& d, std::span<const std::size_t> chosen, std::span<const NodeId> mu) {
+    Graph& g = d.graph();
+    ConstrainedSolve solve = multipliers_form(d);
+    for (std::size_t i = 0; i < solve.x.size(); ++i) solve.x[i] = g.add_symbol(fmt::format("rest {}", i + 1), SymbolKind::other);
+    for (std::size_t row = 0; row < d.rows.size(); ++row) solve.b[row] = g.constant(0);
+    std::vector<std::vector<NodeId>> forces(solve.x.size());
+    for (std::size_t k = 0; k < chosen.size(); ++k)
+        for (const SparseEntry& e : d.A.entries)
+            if (e.row == chosen[k]) forces[e.column].push_back(g.neg(g.mul(e.value, mu[k])));
+    for (std::size_t i = 0; i < forces.size(); ++i) solve.f[i] = g.sum(forces[i]);
+    return solve;
 }
 
 std::string rate_names(const RateForm& form, std::span<const std::size_t> coordinates) {
@@ -147,7 +173,8 @@ RateForm derive_rate_form(const ConstrainedDynamics& d) {
     for (std::size_t j = 0; j < form.v.size(); ++j)
         form.inertia.push_back(derivative(g, std::span(&form.momentum[j], 1), form.v[j]).front());
     form.T_q = dense_jacobian(g, std::span(&form.T, 1), form.q).front();
-    for (const ConstraintRow& row : d.rows) form.phi.push_back(row.velocity);
+    const std::vector<double> scales = row_scales(d);
+    for (std::size_t i = 0; i < d.rows.size(); ++i) form.phi.push_back(g.mul(g.constant(scales[i]), d.rows[i].velocity));
     form.phi = substitute(g, form.phi, speeds);
     form.phi_v = dense_jacobian(g, form.phi, form.v);
     form.phi_q = dense_jacobian(g, form.phi, form.q);
@@ -360,18 +387,36 @@ std::vector<ConstrainedSolve> RateSolves::finish(const std::vector<NodeRow>& mas
     for (std::size_t s = 0; s < accelerations.size(); ++s) along.set_rate(form_.v[independent_[s]], accelerations[s]);
     solve_multipliers(along);
 
-    // u' from u = Y q' + Z; the multipliers of rows that are not used are zero
+    // u' from u = Y q' + Z
     std::vector<SymbolId> symbols;
     NodeRow values;
     for (std::size_t i = 0; i < m.speeds.size(); ++i) {
         symbols.push_back(m.speeds[i].rate);
         values.push_back(along(form_.dynamics->kinematics->speed_definitions()[i]));
     }
-    for (std::size_t i = 0; i < form_.phi.size(); ++i)
-        if (std::find(rows().begin(), rows().end(), i) == rows().end()) {
-            symbols.push_back(form_.dynamics->rows[i].multiplier);
+    const std::vector<ConstraintRow>& all = form_.dynamics->rows;
+    const std::vector<double> scales = row_scales(*form_.dynamics);
+    const bool plain = std::all_of(scales.begin(), scales.end(), [](double scale) { return scale == 1; });
+    if (rows().empty()) {
+        for (const ConstraintRow& row : all) {
+            symbols.push_back(row.multiplier);
             values.push_back(g_.constant(0));
         }
+    } else if (rows().size() < all.size() || !plain) {
+        // of the rows as they are written
+        NodeRow mu;
+        for (std::size_t k = 0; k < rows().size(); ++k) {
+            SymbolId& solved = solves_.back().x[k];
+            solved = g_.add_symbol(fmt::format("multiplier of a chosen row {}", k + 1), SymbolKind::other);
+            mu.push_back(g_.mul(g_.constant(scales[rows()[k]]), g_.symbol_node(solved)));
+        }
+        if (rows().size() < all.size()) {
+            solves_.push_back(spread(*form_.dynamics, rows(), mu));
+        } else {
+            for (std::size_t k = 0; k < mu.size(); ++k) symbols.push_back(all[rows()[k]].multiplier);
+            values.insert(values.end(), mu.begin(), mu.end());
+        }
+    }
     define(std::move(symbols), std::move(values));
     return std::move(solves_);
 }

@@ -15,6 +15,7 @@ SpeedPartition choose_speed_partition(const ConstrainedDynamics& d, std::span<co
     SpeedPartition out;
     out.determinant = choice.determinant;
     out.steady = choice.steady;
+    out.takes_turns = choice.takes_turns;
     const auto rest = [](const std::vector<std::uint32_t>& chosen, std::size_t count) {
         std::vector<std::uint32_t> others;
         for (std::uint32_t i = 0; i < count; ++i)

@@ -17,6 +17,9 @@ struct SpeedPartition {
     std::vector<std::uint32_t> independent;  // the others, ascending
     double determinant = 1;                  // |det J2| at the state, rows scaled to unit length
     bool steady = false;                     // det J2 is the same in every state
+    // No choice of rows is regular wherever the speeds are determined: `rows` are those of the state, and all of them together
+    // serve every state.
+    bool takes_turns = false;
 };
 
 // `values` has a number for every symbol of the graph. With `dependent`, the speeds are those, and rows are chosen for them: if

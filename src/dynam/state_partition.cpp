@@ -87,6 +87,12 @@ private:
 
     [[nodiscard]] bool held(std::uint32_t speed) const { return contains(d_.independent, speed); }
 
+    static Indices at(const Indices& rows, const Indices& places) {
+        Indices out;
+        for (const std::uint32_t place : places) out.push_back(rows[place]);
+        return out;
+    }
+
     bool choose_coordinates(Diagnostics& diagnostics) {
         Graph& g = d_.graph();
         std::vector<NodeId> phi;
@@ -115,7 +121,8 @@ private:
             choice = choose_columns(g, matrix, values_, rules);
         }
         if (choice.columns.size() < needed) return refuse(diagnostics, "the position rows leave no coordinate to solve for");
-        for (const std::uint32_t row : choice.rows) out_.position_rows.push_back(position_[row]);
+        out_.position_rows = at(position_, choice.rows);
+        out_.solved_position_rows = choice.takes_turns ? position_ : out_.position_rows;
         for (const std::uint32_t column : choice.columns) {
             const bool turn = column >= nq_;
             const auto index = static_cast<std::uint32_t>(turn ? column - nq_ : column);
@@ -141,7 +148,8 @@ private:
         const bool all_on_velocities = velocity_.size() == d_.rows.size();
         if (choice.columns.size() < needed || (all_on_velocities && d_.dependent.size() > needed))
             return refuse(diagnostics, "the chosen independent speeds do not determine the others at the start");
-        for (const std::uint32_t row : choice.rows) out_.velocity_rows.push_back(velocity_[row]);
+        out_.velocity_rows = at(velocity_, choice.rows);
+        out_.solved_velocity_rows = choice.takes_turns ? velocity_ : out_.velocity_rows;
         out_.dependent_speeds = choice.columns;
         for (std::uint32_t j = 0; j < nu_; ++j)
             if (!contains(choice.columns, j)) out_.speeds.push_back(j);

@@ -24,6 +24,9 @@ struct StatePartition {
     std::vector<std::uint32_t> position_rows;  // independent ones, indices into the dynamics' rows
     std::vector<Direction> directions;         // as many: what solves them
     std::vector<std::uint32_t> velocity_rows;
+    // What a run solves: these rows; or all of the level, where no choice of them is regular wherever all of them together are,
+    // so that others stand in for them as the motion goes.
+    std::vector<std::uint32_t> solved_position_rows, solved_velocity_rows;
     std::vector<std::uint32_t> dependent_speeds;
     std::vector<std::uint32_t> coordinates, speeds;  // the independent ones, which are integrated
 

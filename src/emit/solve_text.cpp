@@ -32,7 +32,7 @@ public:
         out_.operands += rows * columns;
     }
     void list(const std::vector<Slot>& slots, std::size_t size, bool law = false) {
-        for (std::size_t i = 0; i < slots.size(); ++i) write(i, slots[i], law);
+        for (std::size_t i = 0; i < std::min(size, slots.size()); ++i) write(i, slots[i], law);
         out_.operands += size;
     }
     void write(std::size_t index, Slot slot, bool law = false) {
@@ -70,17 +70,17 @@ void constrained(const SolveBlock& block, const std::string& name, SolveText& ou
     out.operands += columns.entries + m * n;
     for (std::size_t i = 0; i < n; ++i) operands.write(i, block.f[columns.order[i]]);
     out.operands += n;
-    operands.list(block.b, m);
+    operands.list(block.b, block.b.size());
     out.solved_rows = out.operands;
     operands.finish();
     out.numbers += m * n + columns.entries + n + m * n + 2 * m * m + 2 * m + n + 3 * m + 4 * (n + m) + (n + m) * (n + m);
     out.indices = 3 * m + 2 * (n + m);
     out.tables = index_table(name + "_block", blocks) + index_table(name + "_touch", touches) +
-                 index_table(name + "_reach", reach) + index_table(name + "_column", columns.order) +
-                 fmt::format("static const constrained_shape {} = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};\n\n", name, n, m,
-                             columns.entries, columns.blocks.size(), table_name(name + "_block", blocks), touches.size() / 2,
-                             table_name(name + "_touch", touches), table_name(name + "_reach", reach),
-                             table_name(name + "_column", columns.order));
+                 index_table(name + "_reach", reach) + index_table(name + "_column", columns.order);
+    out.tables += fmt::format("static const constrained_shape {} = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};\n\n", name, n, m,
+                              columns.entries, columns.blocks.size(), table_name(name + "_block", blocks), touches.size() / 2,
+                              table_name(name + "_touch", touches), table_name(name + "_reach", reach),
+                              table_name(name + "_column", columns.order), block.b.size() > m ? 1 : 0);
 }
 
 // runtime/sparse_solve.c. NOTE: exported code allocates nothing, so that the memory of the pivoted solve is always there.
@@ -157,14 +157,14 @@ void dense(const SolveBlock& block, const std::string& name, SolveText& out) {
     operands.matrix(block.M, n, n, true);
     operands.matrix(block.A, m, n);
     operands.list(block.f, n);
-    operands.list(block.b, m);
+    operands.list(block.b, block.b.size());
     operands.finish();
-    out.numbers += m * n + m + n * n + n + n * n + 2 * m * n + m * m + most * most + 2 * most + 2 * n + m;
+    out.numbers += m * n + 2 * m + n * n + n + n * n + 2 * m * n + m * m + most * most + 2 * most + 2 * n + m;
     out.indices = 2 * m + n + most;
     const std::vector<std::size_t> given(block.independent.begin(), block.independent.end());
-    out.tables =
-        index_table(name + "_independent", given) + fmt::format("static const dense_shape {} = {{{}, {}, {}, {}}};\n\n", name, n,
-                                                                m, given.size(), table_name(name + "_independent", given));
+    out.tables = index_table(name + "_independent", given);
+    out.tables += fmt::format("static const dense_shape {} = {{{}, {}, {}, {}, {}}};\n\n", name, n, m, given.size(),
+                              table_name(name + "_independent", given), block.b.size() > m ? 1 : 0);
 }
 
 // runtime/realised_solve.c

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dynam/central_inertia.hpp"
+#include "dynam/row_sizes.hpp"
 #include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 #include "pipeline/motion_lowering.hpp"
@@ -146,6 +147,8 @@ private:
 
     void add_rows(ConstrainedSolve& solve) {
         solve.A = solve.S = {0, m_.speeds.size(), {}};
+        const std::vector<double> row_sizes = appell::row_sizes(d_);
+        std::vector<NodeId> sizes;  // behind the right sides
         for (std::size_t row = 0; row < d_.rows.size(); ++row) {
             const ConstraintRow& r = d_.rows[row];
             const Constraint& c = m_.constraints[r.constraint];
@@ -156,9 +159,11 @@ private:
                 if (e.row == row) rows.entries.push_back({static_cast<std::uint32_t>(rows.rows), e.column, e.value});
             ++rows.rows;
             (r.by_actuators ? solve.s : solve.b).push_back(g_.neg(r.velocity));
+            if (!r.by_actuators && !row_sizes.empty()) sizes.push_back(g_.constant(row_sizes[row]));
             if (!r.by_actuators)
                 solve.lambda.push_back(g_.add_symbol(fmt::format("impulse at a switch {}", row + 1), SymbolKind::other));
         }
+        solve.b.insert(solve.b.end(), sizes.begin(), sizes.end());
         if (solve.S.rows == 0) {
             solve.S = {};
             return;

@@ -7,6 +7,7 @@
 #include "dynam/constraint_forces.hpp"
 #include "dynam/modes.hpp"
 #include "dynam/quantities.hpp"
+#include "dynam/row_sizes.hpp"
 #include "expr/dependence.hpp"
 #include "jit/native_code.hpp"
 #include "pipeline/motion_lowering.hpp"
@@ -270,12 +271,15 @@ private:
         for (std::size_t i = 0; i < m_.speeds.size(); ++i)
             solve.x.push_back(g_.add_symbol(fmt::format("jump {}", i + 1), SymbolKind::other));
         std::vector<NodeId> impulse(s_.contacts.size(), g_.constant(0)), jump, change, restitution;
+        const std::vector<double> row_sizes = appell::row_sizes(d_);
+        std::vector<NodeId> sizes;  // behind the right sides
         for (std::size_t row = 0; row < d_.rows.size(); ++row) {
             const ConstraintRow& r = d_.rows[row];
             const Constraint& c = m_.constraints[r.constraint];
             if (r.level == Level::acceleration || c.stick_of || r.by_actuators) continue;
             for (const SparseEntry& e : d_.A.entries)
                 if (e.row == row) solve.A.entries.push_back({static_cast<std::uint32_t>(solve.A.rows), e.column, e.value});
+            if (!row_sizes.empty()) sizes.push_back(g_.constant(row_sizes[row]));
             NodeId factor = g_.constant(1);
             if (c.unilateral && c.restitution.valid()) factor = g_.add(factor, quantities_.scalar(c.restitution, c.span));
             solve.b.push_back(g_.neg(g_.mul(factor, r.velocity)));
@@ -285,6 +289,7 @@ private:
                 impulse[static_cast<std::size_t>(contact - s_.contacts.begin())] = g_.symbol_node(solve.lambda.back());
             ++solve.A.rows;
         }
+        solve.b.insert(solve.b.end(), sizes.begin(), sizes.end());
         for (const SymbolId s : solve.x) jump.push_back(g_.symbol_node(s));
         for (std::size_t i = 0; i < s_.contacts.size(); ++i) {
             const Constraint& c = m_.constraints[s_.contacts[i]];

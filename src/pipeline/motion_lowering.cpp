@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dynam/motion_residual.hpp"
+#include "dynam/row_sizes.hpp"
 #include "expr/dependence.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "tape/closed_solve.hpp"
@@ -59,7 +60,12 @@ Program lower_frozen(Graph& graph, ProgramSpec spec, FrozenConditions* condition
 }
 
 MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId length, double rest_speed)
-    : d_(dynamics), m_(*dynamics.model), g_(dynamics.graph()), inputs_(program_inputs(m_)), length_(length) {
+    : d_(dynamics),
+      m_(*dynamics.model),
+      g_(dynamics.graph()),
+      inputs_(program_inputs(m_)),
+      length_(length),
+      row_sizes_(row_sizes(dynamics)) {
     inputs_.push_back(length);
     for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
         inputs_.insert(inputs_.end(), direction.begin(), direction.end());
@@ -165,6 +171,7 @@ Program MotionLowering::position(bool hold_fixed, bool euclidean) {
     if (hold_fixed)
         for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
             if (m_.coordinates[i].fixed) hold_coordinate(c.solve, i);
+    add_row_sizes(Level::position, c);
     const std::vector<NodeId> ds = moves(c, euclidean);
     std::vector<NodeId> dq(m_.coordinates.size(), g_.constant(0));
     for (const SparseEntry& e : d_.kinematics->K().entries) dq[e.row] = g_.add(dq[e.row], g_.mul(e.value, ds[e.column]));
@@ -182,6 +189,7 @@ Program MotionLowering::velocity(bool hold_fixed, bool euclidean) {
         for (std::size_t i = 0; i < m_.speeds.size(); ++i)
             if (m_.speeds[i].fixed) hold(c.solve, {{static_cast<std::uint32_t>(i), g_.constant(1)}});
     }
+    add_row_sizes(Level::velocity, c);
     const std::vector<NodeId> du = moves(c, euclidean);
     return lower({inputs_, {c.solve}, {{"residual", c.residual}, {"scaled", c.scaled}, {"du", du}}});
 }
@@ -195,7 +203,7 @@ Reduction MotionLowering::reduction(const StatePartition& partition) {
     std::vector<SymbolId> q;
     for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
     DependentOutputs position;
-    for (const std::uint32_t row : partition.position_rows) {
+    for (const std::uint32_t row : partition.solved_position_rows) {
         const NodeId phi = d_.rows[row].position, inverse = inverse_length(row, partition);
         const SparseMatrix slopes = jacobian(g_, std::span(&phi, 1), q, DerivativeMode::automatic);
         position.add_row(g_.mul(phi, inverse), scaled(row, Level::position));
@@ -210,10 +218,10 @@ Reduction MotionLowering::reduction(const StatePartition& partition) {
         for (const SparseEntry& e : d_.kinematics->K().entries)
             if (along.turn && e.column == along.index) position.add_move({e.row, k}, g_.mul(e.value, g_.constant(along.scale)));
     }
-    out.position = dependent_rows(std::move(position));
+    out.position = dependent_rows(std::move(position), partition.directions.size());
 
     DependentOutputs velocity;
-    for (const std::uint32_t row : partition.velocity_rows) {
+    for (const std::uint32_t row : partition.solved_velocity_rows) {
         const NodeId inverse = inverse_length(row, partition);
         velocity.add_row(g_.mul(d_.rows[row].velocity, inverse), scaled(row, Level::velocity));
         for (const std::uint32_t j : partition.dependent_speeds)
@@ -223,13 +231,13 @@ Reduction MotionLowering::reduction(const StatePartition& partition) {
         const std::uint32_t j = partition.dependent_speeds[k];
         velocity.add_move({nq + j, k}, g_.constant(partition.speed_scale[j]));
     }
-    out.velocity = dependent_rows(std::move(velocity));
+    out.velocity = dependent_rows(std::move(velocity), partition.dependent_speeds.size());
     return out;
 }
 
-DependentRows MotionLowering::dependent_rows(DependentOutputs outputs) {
+DependentRows MotionLowering::dependent_rows(DependentOutputs outputs, std::size_t directions) {
     DependentRows out;
-    out.count = outputs.residual.size();
+    out.count = directions;
     out.moves = std::move(outputs.places);
     if (out.count == 0) return out;
     out.program = lower({inputs_,
@@ -384,13 +392,13 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     constexpr std::size_t k_most_rows = 6, k_most_instructions = 600;
     WrittenRate out;
     const std::size_t nq = m_.coordinates.size();
-    if (partition.velocity_rows.empty() || partition.velocity_rows.size() > k_most_rows) return std::nullopt;
+    if (partition.solved_velocity_rows.empty() || partition.solved_velocity_rows.size() > k_most_rows) return std::nullopt;
     for (const Frame& frame : m_.frames)
         if (std::holds_alternative<QuaternionRotation>(frame.orientation)) return std::nullopt;
 
     std::vector<SymbolId> q;
     for (const Coordinate& c : m_.coordinates) q.push_back(c.q);
-    DependentLevel position{partition.position_rows, {}, {}, {}, {}, start};
+    DependentLevel position{partition.solved_position_rows, {}, {}, {}, {}, start};
     for (const StatePartition::Direction& along : partition.directions) {
         position.unknowns.push_back(q[along.index]);
         out.position.entries.push_back(along.index);
@@ -404,7 +412,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
         for (const StatePartition::Direction& along : partition.directions)
             entries.push_back(product(slopes.find(0, along.index), g_.constant(1), along.scale));
     }
-    DependentLevel velocity{partition.velocity_rows, {}, {}, {}, {}, start};
+    DependentLevel velocity{partition.solved_velocity_rows, {}, {}, {}, {}, start};
     for (const std::uint32_t j : partition.speeds) velocity.free.push_back(m_.speeds[j].u);
     for (const std::uint32_t j : partition.dependent_speeds) {
         velocity.unknowns.push_back(m_.speeds[j].u);
@@ -603,6 +611,17 @@ Correction MotionLowering::correction(Level level, const std::string& unknown, b
     c.solve.M = d_.M();
     keep_unbound(c.solve);
     return c;
+}
+
+void MotionLowering::add_row_sizes(Level level, Correction& c) const {
+    if (row_sizes_.empty()) return;
+    const std::size_t rows = c.solve.b.size();
+    for (std::size_t row = 0; row < d_.rows.size(); ++row) {
+        if (d_.rows[row].level == Level::acceleration) continue;
+        if (level == Level::position && d_.rows[row].level != Level::position) continue;
+        c.solve.b.push_back(g_.constant(row_sizes_[row]));
+    }
+    while (c.solve.b.size() < 2 * rows) c.solve.b.push_back(g_.constant(1));  // of values that are held
 }
 
 SparseMatrix MotionLowering::unit_matrix(std::size_t size) const {

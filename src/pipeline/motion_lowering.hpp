@@ -103,7 +103,7 @@ private:
         }
     };
 
-    DependentRows dependent_rows(DependentOutputs outputs);
+    DependentRows dependent_rows(DependentOutputs outputs, std::size_t directions);
 
     // rows of one level with their slopes along the directions of the dependent entries
     struct DependentLevel {
@@ -162,6 +162,8 @@ private:
     NodeId scaled(std::size_t row, Level level);
 
     Correction correction(Level level, const std::string& unknown, bool euclidean);
+    // how long its rows are in general, where that is far apart; to be asked for when it has all of them
+    void add_row_sizes(Level level, Correction& correction) const;
     // the moves, by speed; of a correction with all its rows
     [[nodiscard]] std::vector<NodeId> moves(Correction& correction, bool euclidean) const;
 
@@ -196,6 +198,7 @@ private:
     NodeId speed_;  // |u|
     const ArticulatedTree* tree_ = nullptr;
     FrozenConditions* conditions_ = nullptr;
+    std::vector<double> row_sizes_;  // empty: much alike
 };
 
 }  // namespace appell

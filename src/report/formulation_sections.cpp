@@ -159,6 +159,17 @@ bool SectionWriter::dependent_rates(const Elimination& e) {
     for (std::size_t i = 0; i < e.d.size(); ++i)
         list.push_back({speed_rate(d_, partition_.dependent[i]), "=", expression(g_.sum(terms[i]))});
     s.blocks.emplace_back(std::move(list));
+    validity(e, s);
+    out_.push_back(std::move(s));
+    return true;
+}
+
+void SectionWriter::validity(const Elimination& e, Section& s) const {
+    if (e.combined)
+        s.blocks.emplace_back(Sentence{
+            "No choice of rows determines the dependent rates wherever all rows do, so that all of them are taken together: ",
+            letter("J1"), ", ", letter("J2"), " and ", letter("b"), " stand for ",
+            named("J2^T J1, J2^T J2 and J2^T b", "J_2^{T} J_1,\\quad J_2^{T} J_2,\\quad J_2^{T} b"), " of all rows."});
     if (!e.determinants.empty()) {
         Sentence where{e.determinants.size() == 1 ? "They hold where this does not vanish: "
                                                   : "They hold where none of these vanishes: "};
@@ -169,8 +180,9 @@ bool SectionWriter::dependent_rates(const Elimination& e) {
         where.emplace_back(".");
         s.blocks.emplace_back(std::move(where));
     }
-    out_.push_back(std::move(s));
-    return true;
+    if (partition_.takes_turns && !e.combined && !e.determinants.empty())
+        s.blocks.emplace_back(
+            Sentence{"Where it vanishes, other rows than those taken here may still determine the dependent rates."});
 }
 
 void SectionWriter::multipliers() {

@@ -41,6 +41,8 @@ private:
     void choice();  // which speeds depend on which
     // the dependent rates in closed form; or the reason why not, the linear system, and false
     bool dependent_rates(const Elimination& elimination);
+    // how rows that follow from each other were taken, and where the result holds
+    void validity(const Elimination& elimination, Section& section) const;
 
     // --- formulations
     void multipliers();                             // 000 eqs. 5-7

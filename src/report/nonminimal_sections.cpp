@@ -51,6 +51,7 @@ void SectionWriter::nonminimal() {
             Sentence{"The letter ", letter("A"), " is here, as in the source, the matrix that gives the dependent rates:"});
         s.blocks.emplace_back(matrix_of(named("A", "A"), e.D));
         s.blocks.emplace_back(column_of(g_, named("B", "B"), e.d));
+        validity(e, s);
         out_.push_back(std::move(s));
     }
     out_.push_back(std::move(unconstrained));

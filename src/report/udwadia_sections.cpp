@@ -85,6 +85,7 @@ void SectionWriter::annihilated(Section& motion, const std::vector<NodeId>& mass
     for (const SparseEntry& x : e.D.entries)
         V.entries.push_back({partition_.dependent[x.row], x.column, g_.mul(root(partition_.dependent[x.row]), x.value)});
     motion.blocks.emplace_back(matrix_of(named("V", "V"), V));
+    validity(e, motion);
     if (n > k_largest_shown) return;  // its entries are sums over V and B, and as many as the square of the speeds
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<NodeId>> terms;
     for (const SparseEntry& x : B.entries)

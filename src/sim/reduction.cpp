@@ -58,18 +58,20 @@ DependentEntries::DependentEntries(const Motion& motion, const DependentRows& ro
     moves_ = program.output("moves");
     scaled_ = program.output("scaled");
     const auto size = [](const OutputRange& range) { return range.end - range.begin; };
-    if (size(residual_) != n || size(scaled_) != n || size(jacobian_) != n * n || size(moves_) != rows.moves.size())
+    const std::size_t m = size(residual_);
+    if (m < n || size(scaled_) != m || size(jacobian_) != m * n || size(moves_) != rows.moves.size())
         throw Error("the outputs of the dependent rows do not have the sizes of the reduction");
-    lu_.resize(n * n);
+    lu_.resize(m * n);
     step_.resize(n);
     work_.resize(n);
-    row_order_.resize(n);
+    row_order_.resize(m);
     column_order_.resize(n);
 }
 
-// LU of the jacobian with complete pivoting; its smallest pivot, with the sign of the determinant
+// LU of the jacobian with complete pivoting, which leaves rows over where there are more than directions; its smallest pivot,
+// with the sign of the determinant where it has one
 double DependentEntries::factor() {
-    const std::size_t n = rows_.count;
+    const std::size_t n = rows_.count, m = row_order_.size();
     const std::span<const double> jacobian = program_.output(jacobian_);
     std::copy(jacobian.begin(), jacobian.end(), lu_.begin());
     std::iota(row_order_.begin(), row_order_.end(), std::size_t{0});
@@ -78,7 +80,7 @@ double DependentEntries::factor() {
     double smallest = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < n; ++k) {
         std::size_t row = k, column = k;
-        for (std::size_t i = k; i < n; ++i)
+        for (std::size_t i = k; i < m; ++i)
             for (std::size_t j = k; j < n; ++j)
                 if (std::abs(lu_[i * n + j]) > std::abs(lu_[row * n + column])) row = i, column = j;
         if (row != k) {
@@ -87,7 +89,7 @@ double DependentEntries::factor() {
             negative = !negative;
         }
         if (column != k) {
-            for (std::size_t i = 0; i < n; ++i) std::swap(lu_[i * n + k], lu_[i * n + column]);
+            for (std::size_t i = 0; i < m; ++i) std::swap(lu_[i * n + k], lu_[i * n + column]);
             std::swap(column_order_[k], column_order_[column]);
             negative = !negative;
         }
@@ -95,13 +97,13 @@ double DependentEntries::factor() {
         if (pivot == 0) return 0;
         negative ^= pivot < 0;
         smallest = std::min(smallest, std::abs(pivot));
-        for (std::size_t i = k + 1; i < n; ++i) {
+        for (std::size_t i = k + 1; i < m; ++i) {
             const double factor = lu_[i * n + k] / pivot;
             lu_[i * n + k] = factor;
             for (std::size_t j = k + 1; j < n; ++j) lu_[i * n + j] -= factor * lu_[k * n + j];
         }
     }
-    return negative ? -smallest : smallest;
+    return negative && m == n ? -smallest : smallest;
 }
 
 // one Newton correction, with the factors at x

@@ -15,10 +15,13 @@
 // enough; for others there are several of Newton's, which must shrink as above. Where that, or a determinant, is in doubt, the
 // iteration sets out from the same guess and decides.
 //
+// Rows that follow from others may be among them. The elimination takes a row and a column with each pivot, the largest there is,
+// so that other rows are taken wherever those of before would not do; on the constraints they say the same, and nothing jumps.
+//
 // A partition fails where the dependent entries lose their share in some row: the jacobian of the rows along them becomes
 // singular although the rows do not. Errors of the independent entries then grow without bound in the dependent ones. The rate
 // ends where the smallest pivot, compared with that of the rows along all directions, has lost three digits against the start, or
-// the determinant has changed its sign.
+// the determinant has changed its sign (of rows that are all independent).
 #pragma once
 
 #include <algorithm>
@@ -63,7 +66,7 @@ private:
     OutputRange residual_, jacobian_, moves_, scaled_;
     std::vector<double> lu_, step_, work_;
     std::vector<std::size_t> row_order_, column_order_;
-    double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant
+    double least_share_ = 0;  // the least pivot over that of all directions, with the sign of the determinant if it has one
     double share_ = 1;
     double moved_ = 0;  // largest relative change of an entry by the last correction
 };

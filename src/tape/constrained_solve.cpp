@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tape/least_norm.hpp"
+
 namespace appell {
 
 namespace {
@@ -133,7 +135,8 @@ ConstrainedSolver<T>::ConstrainedSolver(const SolveBlock& block)
     left_.resize(m_);
     filled_.resize(m_);
     pivot_.resize(m_);
-    for (std::vector<T>* v : {&lambda_, &b_, &w_, &part_}) v->resize(m_);
+    for (std::vector<T>* v : {&lambda_, &w_, &part_}) v->resize(m_);
+    b_.resize(b_slots_.size());  // and behind it how long the rows are in general, where that is far apart
     x_.resize(n_);
     rhs_.resize(n_ + m_);
     scratch_.resize(n_ + m_);
@@ -153,7 +156,7 @@ void ConstrainedSolver<T>::gather(const T* slots) {
     std::fill(A_.begin(), A_.end(), T(0));
     for (const Target& t : rows_) A_[t.offset] = slots[t.slot];
     for (std::size_t i = 0; i < n_; ++i) x_[i] = slots[f_slots_[i]];
-    for (std::size_t i = 0; i < m_; ++i) b_[i] = slots[b_slots_[i]];
+    for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = slots[b_slots_[i]];
     if constexpr (!IsComplex<T>::value) {
         std::fill(L_.begin(), L_.end(), T(0));
         for (const Target& t : mass_) L_[t.offset] = slots[t.slot];
@@ -250,17 +253,18 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
         return R(sqrt(dot(v, v, size)));
     };
     // scale the rows to unit length: what is dependent must not depend on the units of a row. A row that is small against the
-    // others to round-off counts as zero.
+    // others to round-off counts as zero, each of them measured by how long it is in general.
     R longest(0);
+    const auto relative = [&](std::size_t j) { return b_.size() == m ? length_[j] : R(length_[j] / real_part(b_[m + j])); };
     for (std::size_t j = 0; j < m; ++j) {
         pivot_[j] = static_cast<std::uint32_t>(j);
         filled_[j] = reach_[j];
         length_[j] = measure(j);
-        longest = std::max(longest, length_[j]);
+        longest = std::max(longest, relative(j));
     }
     const R round_off = R(static_cast<double>(std::max(n, m))) * epsilon<R>();
     for (std::size_t j = 0; j < m; ++j) {
-        if (!(length_[j] > round_off * longest)) length_[j] = R(0);
+        if (!(relative(j) > round_off * longest)) length_[j] = R(0);
         const R scale = length_[j] > 0 ? R(R(1) / length_[j]) : R(0);
         for (std::size_t i = filled_[j].begin; i < filled_[j].end; ++i) Q_[j * n + i] *= scale;
         left_[j] = R(-1);
@@ -368,7 +372,6 @@ void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
                         for (std::size_t i = k + 1; i < rank_; ++i) value -= R_[k * m + pivot_[i]] * W_[i * m + j];
                         W_[k * m + j] = value / R_[k * m + pivot_[k]];
                     }
-                    for (std::size_t k = 0; k < rank_; ++k) W_[k * m + j] *= length_[p] / length_[pivot_[k]];
                 }
                 spread_multipliers(report);
             }
@@ -377,29 +380,18 @@ void ConstrainedSolver<T>::solve_by_blocks(SolveReport& report) {
     }
 }
 
-// lambda of least norm: with dependent rows g_j = sum W_kj g_k, lambda_k - sum W_kj z_j and z_j act alike for every z; the least
-// norm has (1 + W'W) z = W' lambda
+// the multipliers of the independent rows are in lambda_, and W_ has what the others are made of
 template <class T>
 void ConstrainedSolver<T>::spread_multipliers(SolveReport& report) {
     report.redundant = true;
     const std::size_t m = m_, count = m - rank_;
     if (B_.size() < count * count) B_.resize(count * count);
-    for (std::size_t i = 0; i < count; ++i) {
-        for (std::size_t j = 0; j < count; ++j) {
-            T sum(i == j ? 1 : 0);
-            for (std::size_t k = 0; k < rank_; ++k) sum += W_[k * m + rank_ + i] * W_[k * m + rank_ + j];
-            B_[i * count + j] = sum;
-        }
-        rhs_[i] = T(0);
-        for (std::size_t k = 0; k < rank_; ++k) rhs_[i] += W_[k * m + rank_ + i] * lambda_[pivot_[k]];
+    for (std::size_t i = 0; i < m; ++i) {
+        left_[i] = length_[pivot_[i]] > 0 ? length_[pivot_[i]] : R(1);
+        part_[i] = lambda_[pivot_[i]];
     }
-    const std::size_t regular = factor_full(count, 0);
-    APPELL_ASSERT(regular == count, "1 + W'W is positive definite");
-    substitute_full(count, rhs_.data());
-    for (std::size_t j = 0; j < count; ++j) {
-        lambda_[pivot_[rank_ + j]] = rhs_[j];
-        for (std::size_t k = 0; k < rank_; ++k) lambda_[pivot_[k]] -= W_[k * m + rank_ + j] * rhs_[j];
-    }
+    LeastNorm<T>{rank_, count, W_.data() + rank_, m, left_.data(), part_.data(), row_order_.data(), B_.data()}.spread();
+    for (std::size_t i = 0; i < m; ++i) lambda_[pivot_[row_order_[i]]] = part_[i];
 }
 
 // LU with complete pivoting of B_ (size x size) in place; the rank where pivots fall to the tolerance of the first
@@ -461,10 +453,11 @@ void ConstrainedSolver<T>::fill_bordered(const T* slots) {
         }
     std::copy(x_.begin(), x_.end(), rhs_.begin());
     for (std::size_t k = 0; k < rank_; ++k) rhs_[n + k] = b_[pivot_[k]];
-    // three rounds of scaling by the root of the largest entry bring rows and columns of any units near one
+    // rows of A at unit length; then three rounds of scaling by the root of the largest entry bring all rows and columns near one
     using std::sqrt;
     std::fill(row_scale_.begin(), row_scale_.end(), R(1));
     std::fill(column_scale_.begin(), column_scale_.end(), R(1));
+    for (std::size_t k = 0; k < rank_; ++k) row_scale_[n + k] = column_scale_[n + k] = R(1) / length_[pivot_[k]];
     for (int round = 0; round < 3; ++round) {
         for (std::size_t i = 0; i < size; ++i) {
             R row(0), column(0);
@@ -525,7 +518,8 @@ void ConstrainedSolver<T>::solve_bordered(const T* slots, SolveReport& report) {
     for (std::size_t k = 0; k < rank_; ++k) lambda_[pivot_[k]] = rhs_[n + k] * column_scale_[n + k];
     if (rank_ == m) return;
 
-    // the dependent rows: consistent? and in terms of the independent ones, by the square system Q (A_S)' W = Q (A_j)'
+    // the dependent rows: consistent? and in terms of the independent ones, by the square system Q (A_S)' W = Q (A_j)', all rows
+    // of unit length
     R speed(0);
     for (std::size_t i = 0; i < n; ++i) speed = std::max(speed, magnitude(x_[i]));
     for (std::size_t j = rank_; j < m; ++j) {
@@ -537,7 +531,7 @@ void ConstrainedSolver<T>::solve_bordered(const T* slots, SolveReport& report) {
     const auto project = [&](std::size_t k, std::size_t row) {
         T sum(0);
         for (std::size_t i = 0; i < n; ++i) sum += Q_[pivot_[k] * n + i] * A_[row * n + i];
-        return sum;
+        return T(sum / length_[row]);
     };
     for (std::size_t k = 0; k < rank_; ++k)
         for (std::size_t i = 0; i < rank_; ++i) B_[k * rank_ + i] = project(k, pivot_[i]);

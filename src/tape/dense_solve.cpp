@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "tape/least_norm.hpp"
+
 namespace appell {
 
 namespace {
@@ -12,6 +14,41 @@ namespace {
 template <class T>
 T noise(std::size_t size) {
     return T(100) * T(static_cast<double>(size)) * std::numeric_limits<T>::epsilon();
+}
+
+// Lengths of the rows, behind the first m numbers of `out`. One that is small against the others to round-off is none; each is
+// measured by how long it is in general, where that stands behind the first m numbers of b.
+template <class T>
+void measure_rows(std::size_t m, std::size_t n, const std::vector<T>& A, const std::vector<T>& b, std::vector<T>& out) {
+    using std::sqrt;
+    T longest(0);
+    const auto relative = [&](std::size_t i) { return b.size() == m ? out[m + i] : T(out[m + i] / b[m + i]); };
+    for (std::size_t i = 0; i < m; ++i) {
+        T squared(0);
+        for (std::size_t j = 0; j < n; ++j) squared += A[i * n + j] * A[i * n + j];
+        out[m + i] = sqrt(squared);
+        longest = std::max(longest, T(relative(i)));
+    }
+    const T round_off = T(static_cast<double>(std::max(n, m))) * std::numeric_limits<T>::epsilon();
+    for (std::size_t i = 0; i < m; ++i)
+        if (!(relative(i) > round_off * longest)) out[m + i] = T(0);
+}
+
+// a number of a row at unit length
+template <class T>
+T unit(const T& number, const T& length) {
+    return length > T(0) ? T(number / length) : T(0);
+}
+
+// a row at unit length, unless it is one that vanishes; and the factor
+template <class T>
+T scale_row(T* row, std::size_t n, const T& length) {
+    using std::sqrt;
+    T squared(0);
+    for (std::size_t j = 0; j < n; ++j) squared += row[j] * row[j];
+    const T scale = length > T(0) ? T(T(1) / sqrt(squared)) : T(0);
+    for (std::size_t j = 0; j < n; ++j) row[j] *= scale;
+    return scale;
 }
 
 }  // namespace
@@ -23,7 +60,9 @@ DenseSolver<T>::DenseSolver(const SolveBlock& block) : block_(block), n_(block.s
     A_.resize(m_ * n_);
     E_.resize(m_ * n_);
     for (std::vector<T>* v : {&f_, &x_, &s_, &column_}) v->resize(n_);
-    for (std::vector<T>* v : {&b_, &e_, &lambda_}) v->resize(m_);
+    for (std::vector<T>* v : {&b_, &lambda_}) v->resize(m_);
+    e_.resize(2 * m_);          // behind the eliminated b: how long the rows are as written, zero for one that vanishes
+    b_.resize(block.b.size());  // behind it: how long the rows are in general, where that is far apart
     S_.resize(n_ * n_);
     L_.resize(n_ * n_);
     B_.resize(m_ * n_);
@@ -45,7 +84,7 @@ void DenseSolver<T>::gather(const T* slots) {
     for (const MatrixEntry& e : block_.M) M_[e.row * n_ + e.column] = M_[e.column * n_ + e.row] = slots[e.slot];
     for (const MatrixEntry& e : block_.A) A_[e.row * n_ + e.column] = slots[e.slot];
     for (std::size_t i = 0; i < n_; ++i) f_[i] = slots[block_.f[i]];
-    for (std::size_t i = 0; i < m_; ++i) b_[i] = slots[block_.b[i]];
+    for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = slots[block_.b[i]];
 }
 
 template <class T>
@@ -60,13 +99,11 @@ void DenseSolver<T>::multiply_mass(const T* x, T* y) const {
 // Gauss-Jordan with complete pivoting over rows scaled to unit length: which unknowns depend on which, and S, s
 template <class T>
 bool DenseSolver<T>::eliminate(SolveReport& report) {
-    using std::abs, std::sqrt;
+    using std::abs;
+    measure_rows(m_, n_, A_, b_, e_);
     for (std::size_t i = 0; i < m_; ++i) {
-        T squared(0);
-        for (std::size_t j = 0; j < n_; ++j) squared += A_[i * n_ + j] * A_[i * n_ + j];
-        const T scale = squared > T(0) ? T(1) / sqrt(squared) : T(1);
-        for (std::size_t j = 0; j < n_; ++j) E_[i * n_ + j] = A_[i * n_ + j] * scale;
-        e_[i] = b_[i] * scale;
+        for (std::size_t j = 0; j < n_; ++j) E_[i * n_ + j] = unit(A_[i * n_ + j], e_[m_ + i]);
+        e_[i] = e_[m_ + i] > T(0) ? T(b_[i] / e_[m_ + i]) : b_[i];
         rows_[i] = static_cast<std::uint32_t>(i);
     }
     dependent_.clear();
@@ -262,8 +299,8 @@ template <class T>
 bool DenseSolver<T>::solve_nonminimal() {
     const std::size_t p = independent_.size();
     for (std::size_t i = 0; i < rank_; ++i) {
-        for (std::size_t j = 0; j < n_; ++j) square_[i * n_ + j] = A_[rows_[i] * n_ + j];
-        right_[i] = b_[rows_[i]];
+        for (std::size_t j = 0; j < n_; ++j) square_[i * n_ + j] = unit(A_[rows_[i] * n_ + j], e_[m_ + rows_[i]]);
+        right_[i] = unit(b_[rows_[i]], e_[m_ + rows_[i]]);
     }
     for (std::size_t k = 0; k < p; ++k) {
         T sum(0);
@@ -294,7 +331,7 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
         W_[i * m_ + i] = T(1);
         T missing = b_[i];
         for (std::size_t j = 0; j < n_; ++j) missing -= B_[i * n_ + j] * x_[j];
-        right_[i] = missing;
+        right_[i] = missing * scale_row(B_.data() + i * n_, n_, e_[m_ + i]);
     }
     U_ = B_;
     for (int sweep = 0; sweep < 60; ++sweep) {
@@ -367,14 +404,9 @@ bool DenseSolver<T>::solve_ukp() {
     for (std::size_t i = 0; i < m_; ++i) {
         T* const row = B_.data() + i * n_;
         forward(row);
-        T missing = b_[i], squared(0);
-        for (std::size_t j = 0; j < n_; ++j) {
-            missing -= row[j] * x_[j];
-            squared += row[j] * row[j];
-        }
-        // rows of unit length: B'B squares their condition, and no more of it than there is
-        const T scale = squared > T(0) ? T(1) / sqrt(squared) : T(1);
-        for (std::size_t j = 0; j < n_; ++j) row[j] *= scale;
+        T missing = b_[i];
+        for (std::size_t j = 0; j < n_; ++j) missing -= row[j] * x_[j];
+        const T scale = scale_row(row, n_, e_[m_ + i]);  // B'B squares their condition, and no more of it than there is
         for (std::size_t j = 0; j < n_; ++j) right_[j] += row[j] * missing * scale;  // B'(b - B a_s)
     }
     // B'B + V V'
@@ -399,35 +431,27 @@ bool DenseSolver<T>::solve_ukp() {
     return true;
 }
 
-// A1' lambda = M x - f on the dependent unknowns, over the independent rows. With dependent rows A_j = sum W_kj A_k the lambda of
-// least norm has (1 + W'W) z = W' lambda, lambda_k - sum W_kj z_j and lambda_j = z_j, as constrained_solve.cpp has it.
+// A1' lambda = M x - f on the dependent unknowns, over the independent rows; with dependent ones the lambda of least norm. All
+// rows of unit length.
 template <class T>
 bool DenseSolver<T>::recover_multipliers() {
     const std::size_t more = m_ - rank_;
+    const auto entry = [&](std::size_t row, std::size_t column) { return unit(A_[row * n_ + column], e_[m_ + row]); };
     for (std::size_t i = 0; i < rank_; ++i) {
         T sum = -f_[dependent_[i]];
         for (std::size_t j = 0; j < n_; ++j) sum += M_[dependent_[i] * n_ + j] * x_[j];
         right_[i] = sum;
-        for (std::size_t k = 0; k < rank_; ++k) square_[i * rank_ + k] = A_[rows_[k] * n_ + dependent_[i]];
-        for (std::size_t k = 0; k < more; ++k) W_[i * more + k] = A_[rows_[rank_ + k] * n_ + dependent_[i]];
+        for (std::size_t k = 0; k < rank_; ++k) square_[i * rank_ + k] = entry(rows_[k], dependent_[i]);
+        for (std::size_t k = 0; k < more; ++k) W_[i * more + k] = entry(rows_[rank_ + k], dependent_[i]);
     }
     if (!solve_square(rank_, square_, right_, more, W_)) return false;
-    for (std::size_t i = 0; i < rank_; ++i) lambda_[rows_[i]] = right_[i];
-    if (more == 0) return true;
-    for (std::size_t i = 0; i < more; ++i) {
-        for (std::size_t j = 0; j < more; ++j) {
-            T sum(i == j ? 1 : 0);
-            for (std::size_t k = 0; k < rank_; ++k) sum += W_[k * more + i] * W_[k * more + j];
-            square_[i * more + j] = sum;
-        }
-        right_[i] = T(0);
-        for (std::size_t k = 0; k < rank_; ++k) right_[i] += W_[k * more + i] * lambda_[rows_[k]];
-    }
-    if (!solve_square(more, square_, right_)) return false;
-    for (std::size_t j = 0; j < more; ++j) {
-        lambda_[rows_[rank_ + j]] = right_[j];
-        for (std::size_t k = 0; k < rank_; ++k) lambda_[rows_[k]] -= W_[k * more + j] * right_[j];
-    }
+    for (std::size_t i = 0; i < m_; ++i) left_[i] = e_[m_ + rows_[i]] > T(0) ? e_[m_ + rows_[i]] : T(1);
+    for (std::size_t i = 0; i < rank_; ++i) right_[i] /= left_[i];
+    if (more > 0)
+        LeastNorm<T>{rank_, more, W_.data(), more, left_.data(), right_.data(), order_.data(), square_.data()}.spread();
+    else
+        std::iota(order_.begin(), order_.end(), 0u);
+    for (std::size_t i = 0; i < m_; ++i) lambda_[rows_[order_[i]]] = right_[i];
     return true;
 }
 

@@ -69,7 +69,8 @@ private:
             }
             const std::size_t n = s.x.size(), m = s.lambda.size();
             const bool a_fits = s.A.rows == m && (s.A.columns == n || (m == 0 && s.A.entries.empty()));
-            if (s.M.rows != n || s.M.columns != n || s.f.size() != n || !a_fits || s.b.size() != m)
+            const bool b_fits = s.b.size() == m || s.b.size() == 2 * m;
+            if (s.M.rows != n || s.M.columns != n || s.f.size() != n || !a_fits || !b_fits)
                 throw Error("the sizes of a solve disagree: M is " + std::to_string(s.M.rows) + " x " +
                             std::to_string(s.M.columns) + ", A is " + std::to_string(s.A.rows) + " x " +
                             std::to_string(s.A.columns) + ", f has " + std::to_string(s.f.size()) + " and b " +

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace appell {
 
@@ -26,6 +28,58 @@ constexpr double k_late = 1e-3;
 // trail.
 constexpr double k_null_noise = 1e-13, k_null_trail = 1e-6;
 constexpr std::size_t k_most_null = 4;  // parts of such vectors, for each entry of L
+// a part of such a vector that is this large against the row it is about: scales are far apart
+constexpr double k_far_apart = 1e3;
+
+// Rows that are left out may be much longer than those they are made of, as they are written. The vectors z are then nearly
+// parallel, and are made independent by eliminating their largest parts one after the other.
+template <class Part>
+void separate_vectors(std::vector<Part>& null, std::vector<std::uint32_t>& null_begin, std::size_t count_of_rows) {
+    if (std::ranges::none_of(null, [](const Part& part) { return std::abs(part.value) > k_far_apart; })) return;
+    const std::size_t count = null_begin.size() - 1;
+    std::vector<Part> separate;
+    std::vector<std::uint32_t> begin{0}, rows;
+    std::map<std::uint32_t, std::uint32_t> vector_of;  // by row that is eliminated
+    std::vector<double> v(count_of_rows, 0.0), size(count_of_rows, 0.0);
+    for (std::uint32_t j = 0; j < count; ++j) {
+        rows.clear();
+        std::set<std::uint32_t> due;  // vectors to be taken off, in order: each brings in parts of later ones alone
+        const auto add = [&](std::uint32_t row, double value) {
+            if (size[row] == 0) rows.push_back(row);
+            v[row] += value;
+            size[row] += std::abs(value);
+            if (const auto at = vector_of.find(row); at != vector_of.end()) due.insert(at->second);
+        };
+        for (std::uint32_t k = null_begin[j]; k < null_begin[j + 1]; ++k) add(null[k].row, null[k].value);
+        while (!due.empty()) {
+            const std::uint32_t i = *due.begin();
+            due.erase(due.begin());
+            const Part& largest = separate[begin[i]];  // the first part
+            const double factor = v[largest.row] / largest.value;
+            for (std::uint32_t k = begin[i]; factor != 0 && k < begin[i + 1]; ++k)
+                if (k == begin[i])
+                    v[separate[k].row] = 0;
+                else
+                    add(separate[k].row, -factor * separate[k].value);
+        }
+        const std::size_t first = separate.size();
+        for (const std::uint32_t row : rows) {
+            if (std::abs(v[row]) > k_null_noise * size[row]) separate.push_back({row, v[row]});
+            v[row] = size[row] = 0;
+        }
+        if (separate.size() > first) {
+            const auto at = std::max_element(separate.begin() + static_cast<std::ptrdiff_t>(first), separate.end(),
+                                             [](const Part& a, const Part& b) { return std::abs(a.value) < std::abs(b.value); });
+            std::iter_swap(separate.begin() + static_cast<std::ptrdiff_t>(first), at);
+            const double scale = 1 / separate[first].value;
+            for (std::size_t k = first; k < separate.size(); ++k) separate[k].value *= scale;
+            vector_of.emplace(separate[first].row, j);
+        }
+        begin.push_back(static_cast<std::uint32_t>(separate.size()));
+    }
+    null = std::move(separate);
+    null_begin = std::move(begin);
+}
 
 }  // namespace
 
@@ -244,6 +298,7 @@ void SparseSolver::spread_multipliers(const double* slots) {
     // are violated. Such trails are cut where they would cost the square of the rows, and forces made good afterwards.
     const bool cut = !find_null_vectors(slots, k_null_noise, k_most_null * plan_.entry_column.size());
     if (cut) (void)find_null_vectors(slots, k_null_trail, static_cast<std::size_t>(-1));
+    separate_vectors(null_, null_begin_, plan_.rows);
     const std::size_t count = dropped_.size();
     along_.assign(plan_.rows, 0.0);
     for (std::vector<double>* w : {&z_, &r_, &p_, &s_, &diagonal_}) w->assign(count, 0.0);
@@ -264,6 +319,8 @@ void SparseSolver::spread_multipliers(const double* slots) {
     for (std::size_t j = 0; j < count; ++j)
         for (std::uint32_t k = null_begin_[j]; k < null_begin_[j + 1]; ++k) diagonal_[j] += null_[k].value * null_[k].value;
     double rho = 0, rho_first = 0;
+    for (double& square : diagonal_)
+        if (square == 0) square = 1;  // of a vector without parts
     for (std::size_t j = 0; j < count; ++j) rho += r_[j] * (p_[j] = r_[j] / diagonal_[j]);
     rho_first = rho;
     for (std::size_t step = 0; step < 2 * count + 10 && rho > k_epsilon * k_epsilon * rho_first && rho > 0; ++step) {

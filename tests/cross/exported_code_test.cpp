@@ -267,6 +267,20 @@ constraint circle: x^2 + y^2 = 1.25*(1 m)^2
 run for 1 s
 )";
 
+// Rows that follow from others, on scales so far apart that a short one is less than round-off of a long one.
+const char* const k_scaled = R"(system scaled
+param m = 2 kg, g = 9.81 m/s^2
+coord x = 1 m, y = 0.5 m, z = 0.5 m
+particle P mass m at O + x*N.x + y*N.y + z*N.z
+gravity -g*N.y
+constraint path: y' = z'
+constraint slope: x' + 2*y' = 0
+constraint long: 1e8*(x' + 3*y' - z') = 0
+constraint short: 1e-9*(1 + x/(1 m))*(x' + 2*z') = 0
+start x' = 1 m/s
+run for 1 s
+)";
+
 // start values that are held, a rate among them
 const char* const k_held = R"(system held
 coord x = 1 m fixed, y = 2 m, z = 0.5 m
@@ -285,8 +299,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"appell_hamel_nonlinear", "voronec"}, Case{"rolling_disk"}, Case{"redundant_constraints"},
                       Case{"redundant_constraints", "udwadia-kalaba"}, Case{"free_body"}, Case{"double_pendulum"},
                       Case{"rough_rod"}, Case{"marle_plane"}, Case{"perpendicular_chain_planar_closed"}, Case{k_hostile},
-                      Case{k_massless}, Case{k_held}, Case{"perpendicular_chain", "multipliers", 2000, 12},
-                      Case{"equal_speeds", "multipliers", 2000, 12},
+                      Case{k_massless}, Case{k_scaled}, Case{k_scaled, "minimal"}, Case{k_scaled, "nonminimal"},
+                      Case{k_scaled, "udwadia-kalaba"}, Case{k_scaled, "ukp"}, Case{k_held},
+                      Case{"perpendicular_chain", "multipliers", 2000, 12}, Case{"equal_speeds", "multipliers", 2000, 12},
                       // large enough that the pivoted solve is not asked about every row in doubt
                       Case{"perpendicular_chain", "multipliers", 2000, 75}),
     [](const auto& info) {

@@ -113,6 +113,10 @@ std::vector<BadModel> bad_models() {
         add(Code::E0851, particle("gravity -g*N.y\nconstraint floor: dot(P - O, N.y) = 0\nnonideal floor: force on " + law));
         out.back().place = law;
     }
+    add(Code::E0853, particle("constraint huge: 1e150*x' = 0\nrun for 1 s"));
+    add(Code::E0853, particle("constraint tiny: 1e-150*x = 0 m\nrun for 1 s"));
+    add(Code::W0854, particle("coord z = 0 m\nparticle Q mass m at O + z*N.z\nconstraint long: 1e14*x' = 1e14*y'\n"
+                              "constraint short: 1e-14*y' = 0 m/s\nrun for 1 s"));
     // two angles about one axis at the start; the body has inertia about every axis
     add(Code::E0605,
         "system bad\ncoord a = 0, b = 0, c = 0\nframe B from N body zxz (a, b, c)\nbody B frame B mass 1 center O "

@@ -22,11 +22,12 @@ typedef struct {
     const int *touch;  /* row and block: which blocks a row reaches */
     const int *reach;  /* of each row: columns outside which it is zero once M's factor is applied, begin and end */
     const int *column; /* position in the order of the blocks -> column */
+    int sizes;         /* 1: behind b stands how long each row is in general, where that is far apart */
 } constrained_shape;
 
 typedef struct {
     const constrained_shape *shape;
-    const double *M, *A0, *f, *b; /* operands: M by blocks, rows of A, f in the order of the blocks, b */
+    const double *M, *A0, *f, *b; /* operands: M by blocks, rows of A, f in the order of the blocks, b and what is behind it */
     double *L, *inverse, *A, *Q, *R, *W, *length, *left, *x, *lambda, *w, *part;
     double *B, *rhs, *scratch, *row_scale, *column_scale;
     int *pivot, *filled, *row_order, *column_order;
@@ -65,7 +66,7 @@ static void constrained_layout(constrained_memory *c, const constrained_shape *s
     c->A0 = d += shape->entries;
     c->f = d += m * n;
     c->b = d += n;
-    c->A = d += m;
+    c->A = d += shape->sizes ? 2 * m : m;
     c->L = d += m * n;
     c->inverse = d += shape->entries;
     c->Q = d += n;
@@ -161,6 +162,11 @@ static double row_length(const constrained_memory *c, int row) {
     return sqrt(dot(v, v, c->filled[2 * row + 1] - c->filled[2 * row]));
 }
 
+/* against how long the row is in general */
+static double relative_length(const constrained_memory *c, int row) {
+    return c->shape->sizes ? c->length[row] / c->b[c->shape->m + row] : c->length[row];
+}
+
 /* Q holds rows; they become orthonormal directions, the independent ones first in pivot */
 static void factor_rows(constrained_memory *c, double growth) {
     const int n = c->shape->n, m = c->shape->m;
@@ -172,12 +178,12 @@ static void factor_rows(constrained_memory *c, double growth) {
         c->filled[2 * j] = c->shape->reach[2 * j];
         c->filled[2 * j + 1] = c->shape->reach[2 * j + 1];
         c->length[j] = row_length(c, j);
-        longest = larger(longest, c->length[j]);
+        longest = larger(longest, relative_length(c, j));
     }
     /* rows at unit length; one that is small against the others to round-off counts as zero */
     for (j = 0; j < m; ++j) {
         double scale;
-        if (!(c->length[j] > round_off * longest)) c->length[j] = 0;
+        if (!(relative_length(c, j) > round_off * longest)) c->length[j] = 0;
         scale = c->length[j] > 0 ? 1.0 / c->length[j] : 0.0;
         for (i = c->filled[2 * j]; i < c->filled[2 * j + 1]; ++i) c->Q[j * n + i] *= scale;
         c->left[j] = -1;
@@ -304,26 +310,142 @@ static void substitute_full(constrained_memory *c, int size, double *rhs) {
     for (i = 0; i < size; ++i) rhs[c->column_order[i]] = v[i];
 }
 
-/* lambda of least norm: with dependent rows g_j = sum W_kj g_k the least norm has (1 + W'W) z = W' lambda */
-static void spread_multipliers(constrained_memory *c, MODEL_report *report) {
-    const int m = c->shape->m, count = m - c->rank;
-    int i, j, k;
-    report->redundant = 1;
-    for (i = 0; i < count; ++i) {
-        for (j = 0; j < count; ++j) {
-            double sum = i == j ? 1 : 0;
-            for (k = 0; k < c->rank; ++k) sum += c->W[k * m + c->rank + i] * c->W[k * m + c->rank + j];
-            c->B[i * count + j] = sum;
+/* Of all multipliers with the same forces those of least norm, as src/tape/least_norm.hpp has it. V: the others (count of them)
+   in terms of the independent rows (rank of them), all of unit length; weight: lengths as written, by place; lambda: given for
+   the independent rows; order: which row stands at a place in the end. */
+typedef struct {
+    int rank, count, stride;
+    double *V, *weight, *lambda, *square;
+    int *order;
+} least_norm;
+
+/* zero where it is no more than noise */
+static double without_noise(double x, double noise) {
+    return fabs(x) > noise ? x : 0;
+}
+
+/* the row at place rank + j stands for the one at place k from now on */
+static void exchange_rows(least_norm *c, int k, int j, double noise) {
+    const int count = c->count;
+    double *const V = c->V + k * c->stride;
+    const double inverse = 1 / V[j], weight = c->weight[k];
+    const int row = c->order[k];
+    int i, l;
+    for (l = 0; l < count; ++l)
+        if (l != j) V[l] *= inverse;
+    c->lambda[k] *= inverse;
+    for (i = 0; i < c->rank; ++i) {
+        double *const other = c->V + i * c->stride;
+        const double factor = other[j];
+        if (i == k) continue;
+        for (l = 0; l < count; ++l) {
+            double part, size;
+            if (l == j) continue;
+            part = factor * V[l];
+            size = noise * (fabs(other[l]) + fabs(part));
+            other[l] = without_noise(other[l] - part, size);
         }
-        c->rhs[i] = 0;
-        for (k = 0; k < c->rank; ++k) c->rhs[i] += c->W[k * m + c->rank + i] * c->lambda[c->pivot[k]];
+        c->lambda[i] -= factor * c->lambda[k];
+        other[j] = -(factor * inverse);
     }
-    factor_full(c, count, 0);
-    substitute_full(c, count, c->rhs);
-    for (j = 0; j < count; ++j) {
-        c->lambda[c->pivot[c->rank + j]] = c->rhs[j];
-        for (k = 0; k < c->rank; ++k) c->lambda[c->pivot[k]] -= c->W[k * m + c->rank + j] * c->rhs[j];
+    V[j] = inverse;
+    c->weight[k] = c->weight[c->rank + j];
+    c->weight[c->rank + j] = weight;
+    c->order[k] = c->order[c->rank + j];
+    c->order[c->rank + j] = row;
+}
+
+/* short rows for long ones */
+static void exchange_short_rows(least_norm *c) {
+    const int rank = c->rank, count = c->count;
+    const double noise = 100.0 * (double)(rank + count) * 2.220446049250313e-16;
+    int i, j, k, step;
+    for (i = 0; i < rank + count; ++i) c->order[i] = i;
+    for (k = 0; k < rank; ++k) {
+        for (j = 0; j < count; ++j) c->V[k * c->stride + j] = without_noise(c->V[k * c->stride + j], noise);
+        c->lambda[k] *= c->weight[k];
     }
+    for (step = 0; step < 64 * (rank + count); ++step) {
+        int row = rank, column = 0;
+        double best = 2;
+        for (k = 0; k < rank; ++k)
+            for (j = 0; j < count; ++j) {
+                const double part = fabs(c->V[k * c->stride + j]);
+                double gain;
+                if (!(part > 1e-6)) continue;
+                gain = part * c->weight[rank + j] / c->weight[k];
+                if (gain > best) {
+                    best = gain;
+                    row = k;
+                    column = j;
+                }
+            }
+        if (row == rank) break;
+        exchange_rows(c, row, column, noise);
+    }
+    for (k = 0; k < rank; ++k) c->lambda[k] /= c->weight[k];
+}
+
+/* (1 + W'W) z = W' lambda with W as the rows are written */
+static void spread_multipliers(least_norm *c) {
+    const int rank = c->rank, count = c->count;
+    double *const z = c->lambda + rank;
+    int i, j, k;
+    exchange_short_rows(c);
+    for (k = 0; k < rank; ++k)
+        for (j = 0; j < count; ++j) c->V[k * c->stride + j] *= c->weight[rank + j] / c->weight[k];
+    for (i = 0; i < count; ++i) {
+        for (j = 0; j <= i; ++j) {
+            double sum = i == j ? 1 : 0;
+            for (k = 0; k < rank; ++k) sum += c->V[k * c->stride + i] * c->V[k * c->stride + j];
+            c->square[i * count + j] = sum;
+        }
+        z[i] = 0;
+        for (k = 0; k < rank; ++k) z[i] += c->V[k * c->stride + i] * c->lambda[k];
+    }
+    for (i = 0; i < count; ++i) {
+        double *const row = c->square + i * count;
+        double pivot;
+        for (j = 0; j < i; ++j) {
+            const double *const other = c->square + j * count;
+            for (k = 0; k < j; ++k) row[j] -= row[k] * other[k];
+        }
+        pivot = row[i];
+        for (j = 0; j < i; ++j) {
+            const double scaled = row[j] / c->square[j * count + j];
+            pivot -= row[j] * scaled;
+            row[j] = scaled;
+            z[i] -= scaled * z[j];
+        }
+        row[i] = fabs(pivot) > 0.5 ? pivot : 1;
+    }
+    for (i = 0; i < count; ++i) z[i] /= c->square[i * count + i];
+    for (i = count; i-- > 0;)
+        for (j = 0; j < i; ++j) z[j] -= c->square[i * count + j] * z[i];
+    for (k = 0; k < rank; ++k)
+        for (j = 0; j < count; ++j) c->lambda[k] -= c->V[k * c->stride + j] * z[j];
+}
+
+/* the multipliers of the independent rows are in lambda, and W has what the others are made of */
+static void spread_dependent(constrained_memory *c, MODEL_report *report) {
+    const int m = c->shape->m;
+    least_norm v;
+    int i;
+    report->redundant = 1;
+    v.rank = c->rank;
+    v.count = m - c->rank;
+    v.stride = m;
+    v.V = c->W + c->rank;
+    v.weight = c->left;
+    v.lambda = c->part;
+    v.square = c->B;
+    v.order = c->row_order;
+    for (i = 0; i < m; ++i) {
+        c->left[i] = c->length[c->pivot[i]] > 0 ? c->length[c->pivot[i]] : 1;
+        c->part[i] = c->lambda[c->pivot[i]];
+    }
+    spread_multipliers(&v);
+    for (i = 0; i < m; ++i) c->lambda[c->pivot[c->row_order[i]]] = c->part[i];
 }
 
 /* of dependent rows: do they ask for what the independent ones give, and what are they made of? */
@@ -341,9 +463,8 @@ static void judge_dependent(constrained_memory *c, double scale, MODEL_report *r
             for (i = k + 1; i < rank; ++i) value -= c->R[k * m + c->pivot[i]] * c->W[i * m + j];
             c->W[k * m + j] = value / c->R[k * m + c->pivot[k]];
         }
-        for (k = 0; k < rank; ++k) c->W[k * m + j] *= c->length[p] / c->length[c->pivot[k]];
     }
-    spread_multipliers(c, report);
+    spread_dependent(c, report);
 }
 
 /* M positive definite: z = L' x satisfies Q z = R'^-1 b and differs from L^-1 f by a combination of Q's directions only */
@@ -401,6 +522,7 @@ static void fill_bordered(constrained_memory *c) {
     for (k = 0; k < c->rank; ++k) c->rhs[n + k] = c->b[c->pivot[k]];
     fill(c->row_scale, 1, n + c->shape->m);
     fill(c->column_scale, 1, n + c->shape->m);
+    for (k = 0; k < c->rank; ++k) c->row_scale[n + k] = c->column_scale[n + k] = 1.0 / c->length[c->pivot[k]];
     for (round = 0; round < 3; ++round)
         for (i = 0; i < size; ++i) {
             double row = 0, column = 0;
@@ -443,13 +565,13 @@ static int free_column(constrained_memory *c, int size, int rank) {
     return best;
 }
 
-/* the part of a row of A along a direction of Q */
+/* the part of a row of A, at unit length, along a direction of Q */
 static double along_direction(const constrained_memory *c, int k, int row) {
     const int n = c->shape->n;
     double sum = 0;
     int i;
     for (i = 0; i < n; ++i) sum += c->Q[c->pivot[k] * n + i] * c->A[row * n + i];
-    return sum;
+    return sum / c->length[row];
 }
 
 static void solve_bordered(constrained_memory *c, MODEL_report *report) {
@@ -470,7 +592,8 @@ static void solve_bordered(constrained_memory *c, MODEL_report *report) {
     for (i = 0; i < n; ++i) c->x[i] = c->rhs[i] * c->column_scale[i];
     for (k = 0; k < c->rank; ++k) c->lambda[c->pivot[k]] = c->rhs[n + k] * c->column_scale[n + k];
     if (c->rank == m) return;
-    /* the dependent rows, in terms of the independent ones by the square system Q (A_S)' W = Q (A_j)' */
+    /* the dependent rows, in terms of the independent ones by the square system Q (A_S)' W = Q (A_j)',
+       all of unit length */
     for (i = 0; i < n; ++i) speed = larger(speed, fabs(c->x[i]));
     for (j = c->rank; j < m; ++j) {
         const int p = c->pivot[j];
@@ -486,7 +609,7 @@ static void solve_bordered(constrained_memory *c, MODEL_report *report) {
         substitute_full(c, c->rank, c->part);
         for (k = 0; k < c->rank; ++k) c->W[k * m + j] = c->part[k];
     }
-    spread_multipliers(c, report);
+    spread_dependent(c, report);
 }
 
 /* the operands at the front of d; x by column and then lambda into the unknowns */

@@ -5,12 +5,13 @@ typedef struct {
     int n, m;
     int given;              /* of independent unknowns; 0: chosen by pivoting */
     const int *independent; /* the given ones */
+    int sizes;              /* 1: behind b stands how long each row is in general, where that is far apart */
 } dense_shape;
 
 typedef struct {
     const dense_shape *shape;
     const double *M, *A, *f, *b; /* operands, M in full */
-    double *E, *e, *S, *s, *L, *B, *U, *W, *square, *right, *left, *column, *x, *lambda;
+    double *E, *e, *length, *S, *s, *L, *B, *U, *W, *square, *right, *left, *column, *x, *lambda;
     int *rows, *dependent, *independent, *order;
     int rank, most_rank, free;
     MODEL_report *said;
@@ -23,8 +24,9 @@ static void dense_layout(dense_memory *c, const dense_shape *shape, double *d, i
     c->A = d += n * n;
     c->f = d += m * n;
     c->b = d += n;
-    c->E = d += m;
+    c->E = d += shape->sizes ? 2 * m : m;
     c->e = d += m * n;
+    c->length = d += m;
     c->S = d += m;
     c->s = d += n * n;
     c->L = d += n;
@@ -70,6 +72,31 @@ static int judge_elimination(dense_memory *c) {
     return 1;
 }
 
+static double relative_dense_length(const dense_memory *c, int row) {
+    return c->shape->sizes ? c->length[row] / c->b[c->shape->m + row] : c->length[row];
+}
+
+/* lengths of the rows; one that is small against the others to round-off, each measured by how long it is in general, is none */
+static void measure_rows(dense_memory *c) {
+    const int n = c->shape->n, m = c->shape->m;
+    const double round_off = (double)(n > m ? n : m) * 2.220446049250313e-16;
+    double longest = 0;
+    int i, j;
+    for (i = 0; i < m; ++i) {
+        double squared = 0;
+        for (j = 0; j < n; ++j) squared += c->A[i * n + j] * c->A[i * n + j];
+        c->length[i] = sqrt(squared);
+        longest = larger(longest, relative_dense_length(c, i));
+    }
+    for (i = 0; i < m; ++i)
+        if (!(relative_dense_length(c, i) > round_off * longest)) c->length[i] = 0;
+}
+
+/* a number of a row at unit length */
+static double unit_number(double number, double length) {
+    return length > 0 ? number / length : 0;
+}
+
 /* Gauss-Jordan with complete pivoting over rows scaled to unit length: which unknowns depend on which, and S, s */
 static int eliminate(dense_memory *c) {
     const int n = c->shape->n, m = c->shape->m;
@@ -77,12 +104,10 @@ static int eliminate(dense_memory *c) {
     int *const used = c->order;
     int i, j, k, most = n < m ? n : m;
     double first = 0;
+    measure_rows(c);
     for (i = 0; i < m; ++i) {
-        double squared = 0, scale;
-        for (j = 0; j < n; ++j) squared += c->A[i * n + j] * c->A[i * n + j];
-        scale = squared > 0 ? 1.0 / sqrt(squared) : 1.0;
-        for (j = 0; j < n; ++j) c->E[i * n + j] = c->A[i * n + j] * scale;
-        c->e[i] = c->b[i] * scale;
+        for (j = 0; j < n; ++j) c->E[i * n + j] = unit_number(c->A[i * n + j], c->length[i]);
+        c->e[i] = c->length[i] > 0 ? c->b[i] / c->length[i] : c->b[i];
         c->rows[i] = i;
     }
     for (j = 0; j < n; ++j) used[j] = 0;
@@ -224,8 +249,8 @@ static int solve_nonminimal(dense_memory *c) {
     const int n = c->shape->n, p = c->free, rank = c->rank;
     int i, j, k;
     for (i = 0; i < rank; ++i) {
-        for (j = 0; j < n; ++j) c->square[i * n + j] = c->A[c->rows[i] * n + j];
-        c->right[i] = c->b[c->rows[i]];
+        for (j = 0; j < n; ++j) c->square[i * n + j] = unit_number(c->A[c->rows[i] * n + j], c->length[c->rows[i]]);
+        c->right[i] = unit_number(c->b[c->rows[i]], c->length[c->rows[i]]);
     }
     for (k = 0; k < p; ++k) {
         double sum = 0;
@@ -276,6 +301,18 @@ static void backward_dense(const dense_memory *c, double *v) {
         for (j = i + 1; j < n; ++j) v[i] -= c->L[j * n + i] * v[j];
         v[i] /= c->L[i * n + i];
     }
+}
+
+/* a row of B at unit length, or none where it vanishes, and the factor */
+static double scale_row(dense_memory *c, int i) {
+    const int n = c->shape->n;
+    double *const row = c->B + i * n;
+    double squared = 0, scale;
+    int j;
+    for (j = 0; j < n; ++j) squared += row[j] * row[j];
+    scale = c->length[i] > 0 ? 1.0 / sqrt(squared) : 0;
+    for (j = 0; j < n; ++j) row[j] *= scale;
+    return scale;
 }
 
 /* of two rows of v: (c, -s; s, c) */
@@ -330,7 +367,7 @@ static int solve_udwadia_kalaba(dense_memory *c) {
         forward_dense(c, c->B + i * n);
         c->W[i * m + i] = 1;
         for (j = 0; j < n; ++j) missing -= c->B[i * n + j] * c->x[j];
-        c->right[i] = missing;
+        c->right[i] = missing * scale_row(c, i);
     }
     copy(c->U, c->B, m * n);
     jacobi_rows(c);
@@ -372,14 +409,10 @@ static int solve_ukp(dense_memory *c) {
     fill(c->right, 0, n > m ? n : m);
     for (i = 0; i < m; ++i) {
         double *const row = c->B + i * n;
-        double missing = c->b[i], squared = 0, scale;
+        double missing = c->b[i], scale;
         forward_dense(c, row);
-        for (j = 0; j < n; ++j) {
-            missing -= row[j] * c->x[j];
-            squared += row[j] * row[j];
-        }
-        scale = squared > 0 ? 1.0 / sqrt(squared) : 1.0;
-        for (j = 0; j < n; ++j) row[j] *= scale;
+        for (j = 0; j < n; ++j) missing -= row[j] * c->x[j];
+        scale = scale_row(c, i);
         for (j = 0; j < n; ++j) c->right[j] += row[j] * missing * scale;
     }
     fill(c->square, 0, n * n);
@@ -403,38 +436,43 @@ static int solve_ukp(dense_memory *c) {
     return 1;
 }
 
-/* A1' lambda = M x - f on the dependent unknowns, over the independent rows. With dependent rows A_j = sum W_kj A_k the lambda of
-   least norm has (1 + W'W) z = W' lambda, lambda_k - sum W_kj z_j and lambda_j = z_j. */
+/* of a row at unit length */
+static double dense_entry(const dense_memory *c, int row, int column) {
+    return unit_number(c->A[row * c->shape->n + column], c->length[row]);
+}
+
+/* A1' lambda = M x - f on the dependent unknowns, over the independent rows; with dependent ones the lambda of least norm. All
+   rows of unit length. */
 static int recover_multipliers(dense_memory *c) {
-    const int n = c->shape->n, rank = c->rank, more = c->shape->m - rank;
+    const int n = c->shape->n, m = c->shape->m, rank = c->rank, more = m - rank;
     const int *const rows = c->rows;
-    double *const W = c->W;
     int i, j, k;
     for (i = 0; i < rank; ++i) {
         const int at = c->dependent[i];
         double sum = -c->f[at];
         for (j = 0; j < n; ++j) sum += c->M[at * n + j] * c->x[j];
         c->right[i] = sum;
-        for (k = 0; k < rank; ++k) c->square[i * rank + k] = c->A[rows[k] * n + at];
-        for (k = 0; k < more; ++k) W[i * more + k] = c->A[rows[rank + k] * n + at];
+        for (k = 0; k < rank; ++k) c->square[i * rank + k] = dense_entry(c, rows[k], at);
+        for (k = 0; k < more; ++k) c->W[i * more + k] = dense_entry(c, rows[rank + k], at);
     }
     if (!solve_square(c, rank, more)) return 0;
-    for (i = 0; i < rank; ++i) c->lambda[rows[i]] = c->right[i];
-    if (more == 0) return 1;
-    for (i = 0; i < more; ++i) {
-        for (j = 0; j < more; ++j) {
-            double sum = i == j ? 1 : 0;
-            for (k = 0; k < rank; ++k) sum += W[k * more + i] * W[k * more + j];
-            c->square[i * more + j] = sum;
-        }
-        c->right[i] = 0;
-        for (k = 0; k < rank; ++k) c->right[i] += W[k * more + i] * c->lambda[rows[k]];
+    for (i = 0; i < m; ++i) {
+        c->left[i] = c->length[rows[i]] > 0 ? c->length[rows[i]] : 1;
+        c->order[i] = i;
     }
-    if (!solve_square(c, more, 0)) return 0;
-    for (j = 0; j < more; ++j) {
-        c->lambda[rows[rank + j]] = c->right[j];
-        for (k = 0; k < rank; ++k) c->lambda[rows[k]] -= W[k * more + j] * c->right[j];
+    for (i = 0; i < rank; ++i) c->right[i] /= c->left[i];
+    if (more > 0) {
+        least_norm v;
+        v.rank = rank;
+        v.count = v.stride = more;
+        v.V = c->W;
+        v.weight = c->left;
+        v.lambda = c->right;
+        v.square = c->square;
+        v.order = c->order;
+        spread_multipliers(&v);
     }
+    for (i = 0; i < m; ++i) c->lambda[rows[c->order[i]]] = c->right[i];
     return 1;
 }
 

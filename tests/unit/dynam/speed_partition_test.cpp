@@ -7,6 +7,8 @@
 #include <map>
 
 #include "dynam/elimination.hpp"
+#include "expr/dependence.hpp"
+#include "pipeline/print_equations.hpp"
 #include "support/gallery_run.hpp"
 #include "support/random_state.hpp"
 
@@ -153,6 +155,83 @@ TEST(Elimination, RefusesLargeBlocks) {
     const Rows rows(5, text);
     const Elimination e = eliminate_dependent(*rows.derivation.dynamics, rows.choose());
     EXPECT_EQ(e.refused, "4 rows couple in one block, and inverses beyond 3 x 3 are not written out");
+}
+
+// ---------------------------------------------------------------- rows that follow from others
+
+// two wheels on one axle: four rows of rank three, and which of them follow from the others depends on the heading
+const std::string k_axle =
+    "system axle\nparam b = 0.3 m, r = 0.1 m, m = 2 kg, I = 0.1 kg*m^2, J = 0.01 kg*m^2\n"
+    "coord x = 0 m, y = 0 m, psi = 0.3 rad, p1 = 0 rad, p2 = 0 rad\n"
+    "speed u1 = x', u2 = y', u3 = psi', w1 = p1', w2 = p2'\nframe B from N rotate psi about z\n"
+    "frame W1 from B rotate p1 about y\nframe W2 from B rotate p2 about y\npoint A at O + x*N.x + y*N.y + r*N.z\n"
+    "point C1 at A + b*B.y\npoint C2 at A - b*B.y\nbody W1 frame W1 mass m center C1 inertia (I, J, I)\n"
+    "body W2 frame W2 mass m center C2 inertia (I, J, I)\n"
+    "point K1 at C1 - r*N.z\npoint K2 at C2 - r*N.z\n"
+    "constraint left: rolling(W1, N, K1)\nconstraint right: rolling(W2, N, K2)\nindependent w1, w2\n"
+    "start w1 = 1 rad/s, w2 = 2 rad/s\nrun for 1 s\n";
+
+TEST(Elimination, TakesAllRowsWhereTheyTakeTurns) {
+    Derivation d = derive_text(k_axle);
+    ASSERT_TRUE(d.ok()) << render(d.diagnostics, d.sources);
+    const Graph& g = *d.model->graph;
+    for (const double heading : {0.3, 0.0, std::acos(-1.0) / 2, 2.0}) {
+        std::vector<double> values = generic_values(g);
+        for (const Parameter& p : d.model->parameters) values[p.symbol.index()] = p.value;
+        values[d.model->coordinates[2].q.index()] = heading;
+        const Speeds dependent{0, 1, 2};
+        const SpeedPartition p = choose_speed_partition(*d.dynamics, values, dependent);
+        EXPECT_TRUE(p.takes_turns);
+        EXPECT_FALSE(p.steady);
+        const Elimination e = eliminate_dependent(*d.dynamics, p);
+        EXPECT_EQ(e.refused, "");
+        ASSERT_TRUE(e.combined);
+        // nothing that they are divided by knows the heading
+        for (const SymbolId s : symbols_in(g, e.determinants)) EXPECT_EQ(g.symbol(s).kind, SymbolKind::parameter);
+        // x' = r (w1 + w2)/2 cos(psi), psi' = r (w2 - w1)/(2 b)
+        const auto number = [&](NodeId n) { return n.valid() ? evaluate<double>(g, std::span(&n, 1), values).front() : 0; };
+        for (std::uint32_t k = 0; k < 2; ++k) {
+            EXPECT_NEAR(number(e.D.find(0, k)), 0.05 * std::cos(heading), 1e-15);
+            EXPECT_NEAR(number(e.D.find(1, k)), 0.05 * std::sin(heading), 1e-15);
+            EXPECT_NEAR(number(e.D.find(2, k)), (k == 0 ? -1 : 1) * 0.1 / 0.6, 1e-15);
+        }
+    }
+    for (const char* format : {"text", "latex", "markdown", "json"})
+        for (const char* formulation : {"minimal", "nonminimal", "gibbs-appell"}) {
+            PrintRequest request;
+            request.format = format;
+            request.formulation = formulation;
+            const auto printed = print_equations(d, request);
+            ASSERT_TRUE(printed);
+            EXPECT_NE(printed->find("all of them are taken together"), std::string::npos) << format;
+            EXPECT_EQ(printed->find("/cos(psi)"), std::string::npos) << *printed;
+            EXPECT_EQ(printed->find("/sin(psi)"), std::string::npos) << *printed;
+        }
+}
+
+// copies and sums follow from the others in every state: these are enough
+TEST(SpeedPartition, CopiesTakeNoTurns) {
+    const SpeedPartition copy =
+        Rows(3, "constraint c: q1'*q2' = 1\nconstraint d: 3*q1'*q2' = 3\nconstraint e: q2'*q3' = 1\n").choose();
+    EXPECT_FALSE(copy.takes_turns);
+    const SpeedPartition sum =
+        Rows(3, "constraint c: q1'*q2' = 1\nconstraint e: q2'*q3' = 1\nconstraint s: 2*q1'*q2' - 1e6*q2'*q3' = 2 - 1e6\n")
+            .choose();
+    EXPECT_FALSE(sum.takes_turns);
+    // a sum whose coefficients change with the state may serve where the others do not
+    const SpeedPartition turns =
+        Rows(3, "constraint c: q1'*q2' = 1\nconstraint e: q2'*q3' = 1\nconstraint s: q1*q1'*q2' + q2*q2'*q3' = q1 + q2\n")
+            .choose();
+    EXPECT_TRUE(turns.takes_turns);
+}
+
+// rows and columns together: of [q1', 0; 1, 1; ...] the second and third rows have a determinant that no state changes
+TEST(SpeedPartition, OtherRowsMayHaveASteadyDeterminant) {
+    const SpeedPartition p =
+        Rows(2, "constraint c: sin(q1)*q1' = 0\nconstraint d: cos(q2)*q1' = 0\nconstraint e: q1' = 0\n").choose();
+    EXPECT_TRUE(p.steady);
+    EXPECT_FALSE(p.takes_turns);
+    EXPECT_EQ(p.rows, Speeds{2});
 }
 
 }  // namespace
