@@ -218,9 +218,14 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
     Ensemble& ensemble = *made;
     const std::string out = command.out.empty() ? default_folder(file, ensemble.model().name, ".sweep") : command.out;
     Result<OutputFolder> folder = OutputFolder::create(out, author_of("sweep", file, shared));
-    if (folder.ok()) folder.diagnostics.append(folder->claim(std::vector<std::string>{"sweep.csv", "summary.json"}));
-    problems.diagnostics.append(folder.diagnostics);
-    if (!folder.ok()) return finish(problems, shared, false);
+    Diagnostics claimed = folder.diagnostics;
+    if (folder.ok()) claimed.append(folder->claim(std::vector<std::string>{"sweep.csv", "summary.json"}));
+    // of results that will be replaced people hear while there is time to stop it
+    if (claimed.has_errors() || shared.json)
+        problems.diagnostics.append(claimed);
+    else
+        show(claimed, problems.sources);
+    if (claimed.has_errors()) return finish(problems, shared, false);
 
     stop_on_signals();
     const std::size_t count = ensemble.size();

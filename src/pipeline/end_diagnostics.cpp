@@ -199,46 +199,11 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
 
 constexpr const char* k_check_start = "start elsewhere, or check the parameters: divisions by zero, roots of negative numbers";
 
-// Parameters so large or small that products with them leave the range of numbers: those, if any, each of which alone would let
-// the equations be finite were it of moderate size; otherwise all.
-std::vector<const Parameter*> extreme_parameters(const Model& m, const Motion& motion, double t, std::span<const double> x) {
-    constexpr double k_extreme = 1e75;  // a fourth power of it is out of range
-    std::vector<const Parameter*> all, decisive;
-    for (std::size_t i = 0; i < m.parameters.size(); ++i) {
-        const double size = std::abs(motion.parameters[i]);
-        if (!(size > k_extreme || (size > 0 && size < 1 / k_extreme))) continue;
-        all.push_back(&m.parameters[i]);
-        Motion moderate = motion;
-        moderate.neighbours = nullptr;
-        moderate.parameters[i] = std::copysign(1.0, motion.parameters[i]);
-        MotionProgram rate(moderate, moderate.rate);
-        (void)rate.run(t, x);
-        const std::span<const double> speeds = rate.output("ud");
-        if (std::all_of(speeds.begin(), speeds.end(), [](double value) { return std::isfinite(value); }))
-            decisive.push_back(&m.parameters[i]);
-    }
-    return decisive.empty() ? all : decisive;
-}
-
 Diagnostic not_finite(const ConstrainedDynamics& d, const Motion& motion, Code code, double t, std::span<const double> x,
                       const std::string& when, const std::string& hint) {
     const std::string state = state_text(*d.model, x);
     if (const auto part = part_without_value(d, motion, t, x, when))
         return {code, part->span, part->message, fmt::format("{}, at {}", part->found, state), "finite numbers", hint};
-    std::vector<std::string> extreme;
-    Span span;
-    for (const Parameter* p : extreme_parameters(*d.model, motion, t, x)) {
-        if (extreme.empty()) span = p->span;
-        extreme.push_back(fmt::format("{} = {}", p->name, short_number(p->value)));
-    }
-    if (!extreme.empty())
-        return {code,
-                span,
-                fmt::format("{} {} out of the range of numbers: the equations of motion are not finite {}",
-                            fmt::join(extreme, ", "), extreme.size() == 1 ? "leads" : "lead", when),
-                state,
-                "parameters whose products and powers are finite",
-                "take other units, or a value nearer to one; numbers reach to about 1e308"};
     return {code, {}, "the equations of motion are not finite " + when, state, "finite numbers", hint};
 }
 

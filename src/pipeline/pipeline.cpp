@@ -14,6 +14,7 @@
 #include "pipeline/doctor_samples.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/energy_audit.hpp"
+#include "pipeline/extreme_parameters.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/mode_switching.hpp"
@@ -66,6 +67,7 @@ Derivation derive(const ModelText& text) {
         if (out.dynamics) check_smooth_values(*out.dynamics, out.diagnostics);
         if (out.dynamics && !out.diagnostics.has_errors() && out.model->switches()) take_start_mode(out);
         out.timer.stop();
+        name_extreme_parameters(out.diagnostics, *out.model);
     } catch (const NodeLimitReached& limit) {
         out.timer.stop();
         add_limit(out.diagnostics, limit);
@@ -175,7 +177,9 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
 std::optional<Check> check(Derivation& derivation, std::size_t states) {
     if (!derivation.ok()) return std::nullopt;
     try {
-        return check_dynamics(derivation, states);
+        std::optional<Check> found = check_dynamics(derivation, states);
+        name_extreme_parameters(derivation.diagnostics, *derivation.model);
+        return found;
     } catch (const NodeLimitReached& limit) {
         add_limit(derivation.diagnostics, limit);
         return std::nullopt;
@@ -324,6 +328,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                 out.options, derivation.diagnostics);
         if (!switching.begin()) {
             derivation.timer.stop();
+            name_extreme_parameters(derivation.diagnostics, m);
             return std::nullopt;
         }
         const LoweredMotion* lowered = &switching.lowered();
@@ -398,6 +403,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                 add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start, std::nullopt);
         }
         audit.judge(derivation.diagnostics, m, out.options, out.summary);
+        name_extreme_parameters(derivation.diagnostics, m);
+        if (!std::isfinite(out.energy.start + out.energy.end + out.energy.largest)) refuse_overflow(derivation.diagnostics, m);
     } catch (const NodeLimitReached& limit) {
         derivation.timer.stop();
         add_limit(derivation.diagnostics, limit);

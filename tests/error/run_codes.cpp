@@ -176,6 +176,7 @@ std::vector<BadModel> bad_models() {
     add(Code::W0825, particle("constraint c: (x - 0.8)^2 = 4"));
     add(Code::W0813, particle("constraint a: x' = 0\nconstraint b: 2*x' = 0"));
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
+    add(Code::E0878, "system bad\nparam h = 1e308\ncoord y = h\nparticle P mass 1 at O + y*N.y\ngravity -9.81*N.y\nrun for 1 s");
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;
     add(Code::E0841, particle("constraint floor: dot(pos(P), N.y) >= 1 m\nrun for 1 s"));
     add(Code::E0842, particle("constraint c: x = 5 m initially off\nevent e: t - 0.5 s => enforce c\nrun for 1 s")).keeps_rows =
