@@ -331,6 +331,22 @@ Loaded load(const RunState& stopped, const SharedOptions& shared) {
     return out;
 }
 
+// may all files of the run be written, and what do they replace?
+Diagnostics claim_for_run(OutputFolder& folder, const RunCommand& command, const Derivation& d) {
+    const bool has_rows = !(d.whole ? d.whole->rows : d.dynamics->rows).empty(), resumes = command.stopped.has_value();
+    Diagnostics out = folder.claim(
+        run_file_names(plot_file_names(*d.model, has_rows), command.options.forces.has_value(), command.report), resumes);
+    std::error_code error;
+    if (!resumes && !out.has_errors() && std::filesystem::exists(folder.target() / "state.json", error))
+        out.add({Code::W0879,
+                 {},
+                 fmt::format("a run that was stopped in {} is replaced", folder.target().string()),
+                 "",
+                 "",
+                 fmt::format("`appell run --resume {}` goes on with it instead", folder.target().string())});
+    return out;
+}
+
 }  // namespace
 
 int run_command(const std::string& file, RunCommand command, const SharedOptions& shared) {
@@ -346,10 +362,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     Result<OutputFolder> folder = OutputFolder::create(out, author);
     d.diagnostics.append(folder.diagnostics);
     if (!folder.ok()) return finish(d, shared, false);
-    const bool has_rows = !(d.whole ? d.whole->rows : d.dynamics->rows).empty();
-    const Diagnostics claimed =
-        folder->claim(run_file_names(plot_file_names(*d.model, has_rows), command.options.forces.has_value(), command.report),
-                      command.stopped.has_value());
+    const Diagnostics claimed = claim_for_run(*folder, command, d);
     if (claimed.has_errors()) {
         d.diagnostics.append(claimed);
         return finish(d, shared, false);

@@ -92,6 +92,12 @@ TEST_F(Resume, GoesOnToTheSameEnd) {
     }
     EXPECT_EQ(resume().code, 0);
     expect_whole("in many parts");
+    // whoever runs it anew hears that a stopped one is there
+    put_state(sealed(state_));
+    const Outcome anew = call("run m.appell --set k=5 --forces N --at 0.3,7.1 --out part");
+    EXPECT_EQ(anew.code, 0) << anew.out;
+    EXPECT_NE(anew.out.find("`appell run --resume part` goes on with it instead"), std::string::npos) << anew.out;
+    expect_whole("anew");
 }
 
 TEST_F(Resume, TakesNoOtherOptions) {
