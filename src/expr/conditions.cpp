@@ -148,7 +148,11 @@ std::vector<SmoothValue> smooth_values(const Graph& graph) {
 std::uint64_t FrozenConditions::key(NodeId x, NodeId y) { return key_of(x, y); }
 
 void FrozenConditions::leave(std::span<const NodeId> roots) {
-    for (const ComparedPair& pair : compared_pairs(graph_, roots)) left_.insert(key(pair.first, pair.second));
+    for (const NodeId id : roots) {
+        if (!compares(graph_.op(id))) continue;
+        const Compared pair = compared_by(graph_, id);
+        left_.insert(key(pair.first, pair.second));
+    }
 }
 
 void FrozenConditions::find(std::span<const NodeId> roots) {

@@ -29,7 +29,7 @@ class FrozenConditions {
 public:
     explicit FrozenConditions(Graph& graph) : graph_(graph) {}
 
-    // Comparisons of the same pairs as under these roots are harmless: they are never frozen. To be said before `find`.
+    // Comparisons of the same pairs as by these nodes are harmless: they are never frozen. To be said before `find`.
     void leave(std::span<const NodeId> roots);
     // Adds the conditions under the roots.
     void find(std::span<const NodeId> roots);

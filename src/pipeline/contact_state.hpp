@@ -16,6 +16,15 @@ namespace appell {
 }
 [[nodiscard]] inline double length(const std::array<double, 3>& v) { return std::sqrt(dot(v, v)); }
 
+// v, or its opposite, without its length
+[[nodiscard]] inline std::array<double, 3> along(const std::array<double, 3>& v, double sign) {
+    const double size = length(v);
+    if (!(size > 0)) return {1, 0, 0};
+    return {sign * v[0] / size, sign * v[1] / size, sign * v[2] / size};
+}
+
+// A start value this close to a contact, against the size of the model, is meant to be on it.
+constexpr double k_touching = 1e-6;
 // forces are known to so many digits; a contact that pulls by less, or friction above its bound by less, does not
 constexpr double k_force_noise = 1e-9;
 

@@ -8,7 +8,10 @@
 #include "dynam/acting_forces.hpp"
 #include "dynam/quantities.hpp"
 #include "expr/dependence.hpp"
+#include "expr/print.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "pipeline/smooth_laws.hpp"
+#include "pipeline/value_jumps.hpp"
 
 namespace appell {
 
@@ -91,6 +94,7 @@ public:
             outputs.push_back(observable_.scalar(o.value, o.span));
         }
         add_events(events, sets);
+        add_switches(events);
         std::vector<NodeId> residuals = add_rows();
         std::vector<NodeId> mass, rows;
         for (const SparseEntry& e : d_.M().entries) {
@@ -209,6 +213,38 @@ private:
             }
             out_.events.push_back(std::move(e));
         }
+    }
+
+    // The code evaluates conditions as they are written. Where a law jumps with one an integrator has to begin anew, which makes
+    // it an event that changes nothing. Velocities and positions that jump are beyond what such code can do.
+    void add_switches(std::vector<NodeId>& values) {
+        FrozenConditions conditions(g_);
+        find_law_conditions(d_, conditions, diagnostics_);
+        std::vector<NodeId> moving{d_.kinetic_energy};
+        for (const ConstraintRow& row : d_.rows)
+            for (const NodeId phi : {row.position, row.velocity})
+                if (phi.valid()) moving.push_back(phi);
+        for (const Condition& c : conditions.all()) {
+            const std::string where = fmt::format("{} = {}", to_text(g_, c.first), to_text(g_, c.second));
+            ValueJumps::Jump jump{};
+            if (ValueJumps(m_).look(c.first, c.second, moving, jump) == ValueJumps::Verdict::jumps)
+                diagnostics_.add({Code::E0861,
+                                  {},
+                                  fmt::format("a velocity or a position that jumps where {} can not be exported", where),
+                                  "",
+                                  "velocities that change without jumps",
+                                  "let it change in a time, or simulate here with `appell run`"});
+            if (!c.jumps) continue;
+            out_.events.push_back({"switch: " + where, where, 0, false, {}});
+            values.push_back(g_.sub(c.first, c.second));
+        }
+        if (std::ranges::any_of(conditions.all(), &Condition::jumps))
+            out_.notes.push_back(
+                "Laws of this model jump where conditions switch. Each condition is an event that changes nothing: an integrator "
+                "ends a "
+                "step\nthere and begins anew. The driver does so; it looks for events at the ends of its steps, and a step that "
+                "ends at "
+                "a jump\nis of first order.");
     }
 
     // a coordinate, a speed, or a rate that is a speed

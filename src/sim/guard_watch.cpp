@@ -361,6 +361,11 @@ bool GuardWatch::look(Integrator& integrator, double from) {
     return false;
 }
 
+std::span<const int> GuardWatch::sides_now() {
+    std::ranges::transform(memory_, sides_.begin(), [](const Memory& m) { return m.within > 0 ? 0 : m.side; });
+    return sides_;
+}
+
 std::optional<GuardWatch::Gap> GuardWatch::gap_below(double t, std::span<const double> x, double limit) {
     if (!has_gaps_) return std::nullopt;
     const std::span<const double> values = parts_.front()->at(t, x);

@@ -43,6 +43,8 @@ public:
     // of all guards after that, the other side of those that passed; 0 where nothing is known
     [[nodiscard]] std::span<const int> sides() const { return sides_; }
     [[nodiscard]] std::span<const GuardNote> notes() const { return notes_; }
+    // the sides at the end of the last step, of those that nothing has settled
+    [[nodiscard]] std::span<const int> sides_now();
 
     // The continuous extension of the last step could not be had: nothing is known of its inside.
     [[nodiscard]] bool blind() const { return blind_; }

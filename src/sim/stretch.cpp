@@ -452,7 +452,9 @@ bool Stretch::pass_notes() {
 bool Stretch::pass_instant() {
     const double t = integrator_.t();
     std::copy(state_.begin(), state_.end(), before_event_.begin());
-    const Switching::Verdict verdict = journey_.switching.instant(t, state_);
+    // no guard passes here; but those on zero have the sides that they come from
+    Switching::Verdict verdict = journey_.switching.passed(t, state_, {}, guards_.sides_now());
+    if (verdict == Switching::Verdict::go_on) verdict = journey_.switching.instant(t, state_);
     if (options_.at_events && verdict == Switching::Verdict::changed) {
         if (row_at_ != t && !row_at_event(t)) return false;
         journey_.row_after_event = true;

@@ -139,9 +139,10 @@ static void print_header(void) {
     printf("\n");
 }
 
+/* it has passed where it is clearly beyond zero: laws that jump there then have their values of that side */
 static int passes(int event, const double *before, const double *after) {
     const double which = MODEL_event_table[event].value;
-    return (which <= 0 && before[event] > 0 && after[event] <= 0) || (which >= 0 && before[event] < 0 && after[event] >= 0);
+    return (which <= 0 && before[event] > 0 && after[event] < 0) || (which >= 0 && before[event] < 0 && after[event] > 0);
 }
 
 /* the step that ends where the first event happens, or h; *event is -1 without any */
@@ -198,7 +199,7 @@ static int integrate(Run *r) {
         if (at_stop && r->next < proposed && wanted < 0.5 * proposed) r->next = proposed; /* a short step says little */
         if (MODEL_EVENTS > 0) {
             h = find_event(r, h, before, end, &event);
-            at_stop = at_stop && event < 0;
+            at_stop = at_stop && (event < 0 || !(r->t + h < stop));
         } else {
             event = -1;
         }
@@ -221,7 +222,10 @@ static int integrate(Run *r) {
             status = MODEL_project(r->t, r->x, r->p, r->w);
             if (status != MODEL_ok) return status;
         }
-        if (MODEL_EVENTS > 0) MODEL_events(r->t, r->x, r->p, before, r->w);
+        if (MODEL_EVENTS > 0) MODEL_events(r->t, r->x, r->p, after, r->w);
+        /* what is on zero has the side that it had before */
+        for (i = 0; i < MODEL_EVENTS; ++i)
+            if (after[i] != 0) before[i] = after[i];
         /* an event leaves its own function at zero: it may not happen again at once */
         for (i = 0; event >= 0 && i < MODEL_EVENTS; ++i)
             if (happened[i]) before[i] = 0;

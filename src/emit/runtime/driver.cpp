@@ -46,11 +46,12 @@ bool step(Model& model, double t, double h, Model::State& x) {
 
 using Events = std::array<double, NAMESPACE::EVENTS>;
 
-// does its number pass through zero, in a direction that counts?
+// Does its number pass through zero, in a direction that counts? It has passed where it is clearly beyond: laws that jump there
+// then have their values of that side.
 bool passes(int event, const Events& before, const Events& after) {
     const double which = NAMESPACE::event_table[event].value;
     const double from = before[std::size_t(event)], to = after[std::size_t(event)];
-    return (which <= 0 && from > 0 && to <= 0) || (which >= 0 && from < 0 && to >= 0);
+    return (which <= 0 && from > 0 && to < 0) || (which >= 0 && from < 0 && to > 0);
 }
 
 // an event that does; -1 without any
@@ -59,6 +60,12 @@ int passing(const Events& before, const Events& after) {
     for (int i = 0; i < NAMESPACE::EVENTS; ++i)
         if (passes(i, before, after)) found = i;
     return found;
+}
+
+// what is on zero has the side that it had before
+void keep_sides(const Events& now, Events& before) {
+    for (std::size_t i = 0; i < now.size(); ++i)
+        if (now[i] != 0) before[i] = now[i];
 }
 
 // A step of length h, or of what there is before the first event: halved between where it has not happened and where it has.
@@ -141,7 +148,8 @@ int main(int count, char** words) {
                 std::fprintf(stderr, "driver: status %d in step %ld\n", model->last_report().status, k + 1);
                 return 1;
             }
-            model->events(t, x, before);
+            model->events(t, x, after);
+            keep_sides(after, before);
             // an event leaves its own function at zero: it may not happen again at once
             for (std::size_t i = 0; !whole && i < before.size(); ++i)
                 if (happened[i]) before[i] = 0;

@@ -1,0 +1,106 @@
+// What a run does where laws switch (mode_switching.hpp): their sides, speeds that jump with them, and what contacts and
+// frictions make of it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "pipeline/law_jumps.hpp"
+#include "pipeline/mode_switching.hpp"
+
+namespace appell {
+
+namespace {
+
+// speeds that jump may switch laws that make them jump
+constexpr int k_most_jumps = 5;
+
+}  // namespace
+
+bool ModeSwitching::decide_laws(double t, std::span<const double> x, const Flips& flips) {
+    if (!laws_) return true;
+    const bool good = laws_->decide(now_->laws, t, x, flips, failure_);
+    now_->set_sides(laws_->sides());
+    return good;
+}
+
+// They switch, and where they prescribe velocities, speeds jump. What touches takes that as an impact.
+bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& flips) {
+    if (flips.empty()) return true;
+    const std::vector<int> before(laws_->sides().begin(), laws_->sides().end());
+    if (!decide_laws(now.t, x, flips)) return false;
+    now.changed = true;
+    const bool by_state =
+        std::ranges::none_of(flips, [&](const LawSwitching::Flip& f) { return laws_->conditions().all()[f.condition].of_time; });
+    std::vector<int> from = before;
+    for (int rounds = 0;; ++rounds) {
+        const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
+        const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        if (jump == LawJump::impossible) return false;
+        if (jump == LawJump::none) break;
+        if (rounds == 0) now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));
+        // the speeds after may lead elsewhere than to the sides they were found for
+        if (!decide_laws(now.t, x, {})) return false;
+        if (std::ranges::equal(to, laws_->sides())) break;
+        if (rounds == k_most_jumps) {
+            failure_ = laws_->sliding(flips.front().condition, now.t);
+            return false;
+        }
+        from = to;
+    }
+    if (!laws_->leaves_surfaces(now_->laws, now.t, x, failure_)) return false;
+    return !m_.switches() || take_up(now, x);
+}
+
+// Contacts and frictions where laws have switched: surfaces that jump away or approach at once.
+bool ModeSwitching::take_up(Instant& now, std::span<double> x) {
+    if (!inspect(now.t, x)) return false;
+    bool hit = false;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        const bool closed = !off_[contacts_[i]];
+        if (closed && at_.gap[i] < -k_touching * now_->lowered.motion.length) {
+            failure_ = penetration(i, now.t, at_.gap[i]);
+            return false;
+        }
+        if (closed && !at_.touches(i)) open(i);
+        if (!at_.touches(i)) continue;
+        const bool approaches = at_.gap_rate[i] < -system_.rest_speed;
+        if (approaches) now.what.push_back(fmt::format("impact on {}", m_.constraints[contacts_[i]].name));
+        hit = hit || approaches || (closed && at_.gap_rate[i] > system_.rest_speed);
+    }
+    if (hit) return impact(now.t, x, {});
+    for (std::size_t i = 0; i < m_.frictions.size(); ++i)
+        if (!off_[m_.frictions[i].stick] && !at_.at_rest(i)) slide(i, along(at_.slip[i], 1));
+    return true;
+}
+
+// the sides of laws and the mode of contacts and frictions, which depend on each other
+bool ModeSwitching::settle_all(double t, std::span<double> x) {
+    constexpr int k_most_rounds_of_laws = 10;
+    for (int k = 0; k < k_most_rounds_of_laws; ++k) {
+        const std::vector<int> before =
+            laws_ ? std::vector<int>(laws_->sides().begin(), laws_->sides().end()) : std::vector<int>{};
+        if (!settle(t, x)) return false;
+        if (!laws_) return true;
+        if (!decide_laws(t, x, {})) return false;
+        if (std::ranges::equal(before, laws_->sides())) return true;
+    }
+    return true;
+}
+
+double ModeSwitching::next_instant(double t, double t_end) { return laws_ ? laws_->next_instant(now_->laws, t, t_end) : t_end; }
+
+Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
+    Instant now{t, off_, {x.begin(), x.end()}};
+    look_at_events(t, x, nullptr);
+    if (laws_->due().empty()) {  // the search for instants got only that far
+        now.acted.resize(m_.events.size());
+        settle_guards(now);
+        return Verdict::go_on;
+    }
+    const Verdict verdict = happen(now, x, {}, Flips(laws_->due().begin(), laws_->due().end()));
+    return verdict == Verdict::go_on ? Verdict::changed : verdict;
+}
+
+}  // namespace appell
