@@ -18,6 +18,8 @@ namespace {
 
 // a difference this small against what is compared is round-off
 constexpr double k_round_off = 1e-13;
+// and is not larger than that against the largest difference so far
+constexpr double k_most_noise = 1e-9;
 // a rate this small, against the other side's or against what would change the condition within the run, is none
 constexpr double k_still = 1e-12;
 // conditions inside conditions: their sides are known after so many looks, or never
@@ -94,6 +96,7 @@ void LawSwitching::grow() {
     sides_.resize(conditions_.size(), 0);
     marks_.resize(conditions_.size());
     noise_.resize(conditions_.size());
+    largest_.resize(conditions_.size());
     values_.resize(conditions_.size());
     sizes_.resize(conditions_.size());
 }
@@ -108,7 +111,10 @@ void LawSwitching::look(LawPrograms& programs, double t, std::span<const double>
     const std::span<const double> values = programs.look->output("value"), sizes = programs.look->output("size");
     std::ranges::copy(values, values_.begin());
     std::ranges::copy(sizes, sizes_.begin());
-    for (std::size_t i = 0; i < programs.conditions; ++i) noise_[i] = std::max(noise_[i], k_round_off * sizes_[i]);
+    for (std::size_t i = 0; i < programs.conditions; ++i) {
+        noise_[i] = std::max(noise_[i], k_round_off * sizes_[i]);
+        if (std::abs(values_[i]) > largest_[i]) largest_[i] = std::abs(values_[i]);
+    }
 }
 
 double LawSwitching::rate_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side) {
@@ -173,7 +179,23 @@ void LawSwitching::measure_noise(LawPrograms& programs, double t, std::span<cons
     }
     for (std::size_t i = 0; i < programs.conditions; ++i) {
         const Interval value = programs.bounds ? programs.bounds->outputs()[i].value : Interval::entire();
-        noise_[i] = value.bounded() ? value.hi - value.lo : 0;
+        // a condition inside it that is left open widens it: that is no round-off
+        noise_[i] = value.bounded() ? std::min(value.hi - value.lo, k_most_noise * largest_[i]) : 0;
+    }
+}
+
+// away from the surfaces values tell
+void LawSwitching::take_values(LawPrograms& programs, double t, std::span<const double> x) {
+    for (int looks = 0; looks < k_most_looks; ++looks) {
+        bool changed = false;
+        for (std::size_t i = 0; i < programs.conditions; ++i) {
+            if (is_on_surface(i) || !(std::abs(values_[i]) > noise_[i])) continue;
+            const int side = values_[i] > 0 ? 1 : -1;
+            changed = changed || side != sides_[i];
+            sides_[i] = side;
+        }
+        if (!changed) return;
+        look(programs, t, x);
     }
 }
 
@@ -191,26 +213,23 @@ bool LawSwitching::decide(LawPrograms& programs, double t, std::span<const doubl
         m.certain = conditions_.all()[flip.condition].of_time || (programs.momentum && before[flip.condition] != 0);
         m.from = before[flip.condition];
     }
-    // away from the surfaces values tell
-    for (int looks = 0; looks < k_most_looks; ++looks) {
-        bool changed = false;
-        for (std::size_t i = 0; i < programs.conditions; ++i) {
-            if (is_on_surface(i) || !(std::abs(values_[i]) > noise_[i])) continue;
-            const int side = values_[i] > 0 ? 1 : -1;
-            changed = changed || side != sides_[i];
-            sides_[i] = side;
-        }
-        if (!changed) break;
-        look(programs, t, x);
-    }
+    take_values(programs, t, x);
+    bool led = false;
     for (std::size_t i = 0; i < programs.conditions; ++i) {
         if (is_on_surface(i) ? marks_[i].certain : !(std::abs(values_[i]) <= noise_[i])) continue;
         for (std::size_t k = 0; k < programs.conditions; ++k) put(programs, k, sides_[k]);
+        const int side = sides_[i];
         if (lead(programs, t, x, i) == Lead::slides) {
             why = sliding(i, t);
             return false;
         }
         put(programs, i, sides_[i]);
+        led = led || side != sides_[i];
+    }
+    // what conditions inside others were led to shows in the values of those
+    if (led) {
+        look(programs, t, x);
+        take_values(programs, t, x);
     }
     if (!std::exchange(begun_, true)) return true;
     for (std::size_t i = 0; i < before.size(); ++i) {

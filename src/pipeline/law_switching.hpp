@@ -86,6 +86,7 @@ private:
     void mark(double t, std::span<const Flip> flips);
     [[nodiscard]] bool is_on_surface(std::size_t condition) const;
     void measure_noise(LawPrograms& programs, double t, std::span<const double> x);
+    void take_values(LawPrograms& programs, double t, std::span<const double> x);
     void look(LawPrograms& programs, double t, std::span<const double> x);
     [[nodiscard]] double rate_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side);
     [[nodiscard]] Lead lead(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition);
@@ -99,7 +100,7 @@ private:
     std::vector<int> sides_;
     std::vector<Mark> marks_;
     double marked_at_ = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> values_, sizes_, noise_;  // by condition; differences below the noise have no sign
+    std::vector<double> values_, sizes_, largest_, noise_;  // by condition; differences below the noise have no sign
     std::vector<Flip> due_;
     std::vector<Next> next_;  // by condition
     std::size_t switches_ = 0;

@@ -106,10 +106,19 @@ public:
             enclosure_->set(1 + i, {Interval(x[i]), Interval(-tolerance, tolerance)});
         }
         enclosure_->run();
+        bool all = true;
         for (std::size_t i = 0; i < size(); ++i) {
             const Interval moved = enclosure_->outputs()[i].rate;
             watch_.memory_[first + i].band = moved.bounded() ? moved.largest() : 0;
+            all = all && moved.bounded();
         }
+        if (all) return;
+        // what a condition inside it leaves open
+        std::vector<double> known(size());
+        for (std::size_t i = 0; i < size(); ++i) known[i] = watch_.memory_[first + i].band;
+        measure_bands_by_differences(t, x);
+        for (std::size_t i = 0; i < size(); ++i)
+            if (enclosure_->outputs()[i].rate.bounded()) watch_.memory_[first + i].band = known[i];
     }
 
     const std::size_t first;  // among the guards

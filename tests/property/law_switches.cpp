@@ -313,6 +313,37 @@ TEST(LawSwitches, FamiliesOfConditions) {
     EXPECT_EQ(static_cast<double>(r.run.law_switches), switches);
 }
 
+// conditions that hold for an instant only, where the run begins
+TEST(LawSwitches, ConditionsThatBeginOnTheirSurface) {
+    const std::array laws{"abs(sign(t))",         "sign(abs(t))",      "max(sign(abs(t)), 0.5*sin(3*t))",
+                          "if(abs(x) > 0, 1, 5)", "if(t == 0, 7, 1)",  "sign(x + t)",
+                          "if(x*t >= 0, 1, 0)",   "abs(sign(sign(x)))"};
+    for (std::size_t k = 0; k < laws.size() * k_adaptive.size(); ++k) {
+        const std::string law = laws[k % laws.size()];
+        const TextRun r = run_with(fmt::format("system begin\ncoord x = 0\nstart x' = 0.5\nparticle P mass 1 at O + x*N.x\n"
+                                               "force on P = ({})*N.x\nrun for 1, rtol 1e-9, atol 1e-11\n",
+                                               law),
+                                   k_adaptive[k / laws.size()]);
+        EXPECT_NEAR(last(r, "x'"), 1.5, 1e-8) << law << ' ' << k_adaptive[k / laws.size()];
+        EXPECT_EQ(r.run.law_switches, 0u) << law << ' ' << k_adaptive[k / laws.size()];
+    }
+}
+
+// an event on zero where a law switches by time is not missed
+TEST(LawSwitches, EventsAtInstantsOfLaws) {
+    Draw draw(12);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const double at = draw.uniform(0.2, 0.8), v = draw.uniform(0.5, 2);
+        const TextRun r = run_with(fmt::format("system both\ncoord x = 0\nstart x' = {0}\nparticle P mass 1 at O + x*N.x\n"
+                                               "force on P = if(t > {1}, 1, 0)*N.x\nevent e: x - {0}*{1} rising => set x' = 0\n"
+                                               "run for 1, rtol 1e-9, atol 1e-11\n",
+                                               text(v), text(at)),
+                                   k_adaptive[k % k_adaptive.size()]);
+        EXPECT_NEAR(last(r, "x'"), 1 - at, 1e-7) << k;
+        EXPECT_EQ(r.run.events.size(), 1u) << k;
+    }
+}
+
 TEST(LawSwitches, MotionAlongADiscontinuityIsNamed) {
     for (const char* start : {"2", "1", "0.3"}) {
         Derivation derivation =
