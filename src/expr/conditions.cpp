@@ -93,12 +93,10 @@ Compared compared_by(Graph& graph, NodeId id) {
     return {x, graph.arity(id) > 1 ? graph.operand(id, 1) : graph.constant(0)};
 }
 
-// A root and a magnitude are never below zero; floors that only keep a quotient from 0/0 are as good as zero. A magnitude that
-// says whether something vanishes has two sides all the same: zero, where it may be for a while or at the start, and the rest.
-bool one_sided(const Graph& graph, NodeId by, const Compared& sides) {
+// a root and a magnitude are never below zero; floors that only keep a quotient from 0/0 are as good as zero
+bool one_sided(const Graph& graph, const Compared& sides) {
     constexpr double k_floor = 1e-200;
-    const bool bends = graph.op(by) == Op::Min || graph.op(by) == Op::Max || graph.op(by) == Op::Abs;
-    const auto not_negative = [&](NodeId id) { return graph.op(id) == Op::Sqrt || (bends && graph.op(id) == Op::Abs); };
+    const auto not_negative = [&](NodeId id) { return graph.op(id) == Op::Sqrt || graph.op(id) == Op::Abs; };
     const auto floor = [&](NodeId id) {
         const std::optional<double> value = graph.constant_value(id);
         return value && *value <= k_floor;
@@ -122,7 +120,7 @@ std::vector<ComparedPair> compared_pairs(Graph& graph, std::span<const NodeId> r
     std::unordered_map<std::uint64_t, std::size_t> index;
     for (const NodeId id : comparisons_among(graph, order, traits)) {
         const Compared sides = compared_by(graph, id);
-        if (one_sided(graph, id, sides)) continue;
+        if (one_sided(graph, sides)) continue;
         const auto [place, fresh] = index.emplace(key_of(sides.first, sides.second), out.size());
         if (fresh) out.push_back({sides.first, sides.second});
         const Traits& t = traits[id];

@@ -20,6 +20,8 @@ namespace {
 constexpr double k_round_off = 1e-13;
 // and is not larger than that against the largest difference so far
 constexpr double k_most_noise = 1e-9;
+// what is always zero is enclosed by intervals this wide
+constexpr double k_nothing = 1e-290;
 // a rate this small, against the other side's or against what would change the condition within the run, is none
 constexpr double k_still = 1e-12;
 // conditions inside conditions: their sides are known after so many looks, or never
@@ -62,7 +64,7 @@ public:
         std::ranges::nth_element(values, values.begin() + k_places.size() / 2);
         std::ranges::nth_element(rates, rates.begin() + k_places.size() / 2);
         const double latest = std::max(std::abs(begin_), std::abs(begin_ + direction_ * length));
-        return k_round_off * values[k_places.size() / 2] +
+        return k_nothing + k_round_off * values[k_places.size() / 2] +
                k_together * std::numeric_limits<double>::epsilon() * latest * rates[k_places.size() / 2];
     }
 

@@ -1,7 +1,6 @@
 #include "pipeline/smooth_laws.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -132,8 +131,7 @@ void find_law_conditions(const ConstrainedDynamics& d, FrozenConditions& conditi
     // where slip comes to zero friction has a guard of its own
     for (const Friction& friction : d.model->frictions) {
         const NodeId speed = d.kinematics->resolve(g.make(Op::Sqrt, g.dot(friction.slip, friction.slip)));
-        const std::array<NodeId, 2> comparisons{speed, g.make(Op::Less, g.constant(0), speed)};
-        conditions.leave(comparisons);
+        conditions.leave(std::span(&speed, 1));
     }
     const std::vector<SmoothValue> marked = smooth_values(g);
     const std::vector<NodeId> laws = marked.empty() ? std::vector<NodeId>{} : law_values(d);

@@ -12,6 +12,8 @@ namespace {
 
 // round-off of a guard against the largest value it had
 constexpr double k_round_off = 1e-13;
+// what is always zero is enclosed by intervals this wide
+constexpr double k_nothing = 1e-290;
 // passages closer than this part of a step are one instant
 constexpr double k_together = 1e-12;
 // steps after which it is measured anew what the tolerances make of a guard
@@ -207,7 +209,7 @@ void GuardWatch::set_parameter(std::size_t index, double value) {
 }
 
 double GuardWatch::noise(std::size_t i) const {
-    const double least = std::max(guards_[i].noise, k_round_off * memory_[i].largest);
+    const double least = std::max({guards_[i].noise, k_round_off * memory_[i].largest, k_nothing});
     return std::max(least, memory_[i].within);
 }
 
