@@ -32,10 +32,10 @@ constexpr std::size_t k_most_null = 4;  // parts of such vectors, for each entry
 constexpr double k_far_apart = 1e3;
 
 // Rows that are left out may be much longer than those they are made of, as they are written. The vectors z are then nearly
-// parallel, and are made independent by eliminating their largest parts one after the other.
+// parallel, and are made independent by eliminating their largest parts one after the other. False where there are none.
 template <class Part>
-void separate_vectors(std::vector<Part>& null, std::vector<std::uint32_t>& null_begin, std::size_t count_of_rows) {
-    if (std::ranges::none_of(null, [](const Part& part) { return std::abs(part.value) > k_far_apart; })) return;
+bool separate_vectors(std::vector<Part>& null, std::vector<std::uint32_t>& null_begin, std::size_t count_of_rows) {
+    if (std::ranges::none_of(null, [](const Part& part) { return std::abs(part.value) > k_far_apart; })) return false;
     const std::size_t count = null_begin.size() - 1;
     std::vector<Part> separate;
     std::vector<std::uint32_t> begin{0}, rows;
@@ -79,6 +79,7 @@ void separate_vectors(std::vector<Part>& null, std::vector<std::uint32_t>& null_
     }
     null = std::move(separate);
     null_begin = std::move(begin);
+    return true;
 }
 
 }  // namespace
@@ -298,7 +299,8 @@ void SparseSolver::spread_multipliers(const double* slots) {
     // are violated. Such trails are cut where they would cost the square of the rows, and forces made good afterwards.
     const bool cut = !find_null_vectors(slots, k_null_noise, k_most_null * plan_.entry_column.size());
     if (cut) (void)find_null_vectors(slots, k_null_trail, static_cast<std::size_t>(-1));
-    separate_vectors(null_, null_begin_, plan_.rows);
+    // what a short row was given for long ones is taken from it in a second pass, down to the round-off of what is left
+    const int passes = separate_vectors(null_, null_begin_, plan_.rows) ? 2 : 1;
     const std::size_t count = dropped_.size();
     along_.assign(plan_.rows, 0.0);
     for (std::vector<double>* w : {&z_, &r_, &p_, &s_, &diagonal_}) w->assign(count, 0.0);
@@ -314,32 +316,35 @@ void SparseSolver::spread_multipliers(const double* slots) {
         for (std::size_t j = 0; j < count; ++j)
             for (std::uint32_t k = null_begin_[j]; k < null_begin_[j + 1]; ++k) rows[null_[k].row] += null_[k].value * by[j];
     };
-    for (std::size_t i = 0; i < plan_.rows; ++i) along_[i] = y_[plan_.place_of_row[i]];
-    products(along_, r_);
-    for (std::size_t j = 0; j < count; ++j)
+    for (std::size_t j = 0; j < count; ++j) {
         for (std::uint32_t k = null_begin_[j]; k < null_begin_[j + 1]; ++k) diagonal_[j] += null_[k].value * null_[k].value;
-    double rho = 0, rho_first = 0;
-    for (double& square : diagonal_)
-        if (square == 0) square = 1;  // of a vector without parts
-    for (std::size_t j = 0; j < count; ++j) rho += r_[j] * (p_[j] = r_[j] / diagonal_[j]);
-    rho_first = rho;
-    for (std::size_t step = 0; step < 2 * count + 10 && rho > k_epsilon * k_epsilon * rho_first && rho > 0; ++step) {
-        combine(p_, along_);
-        products(along_, s_);
-        double curvature = 0;
-        for (std::size_t j = 0; j < count; ++j) curvature += p_[j] * s_[j];
-        if (!(curvature > 0)) break;
-        const double alpha = rho / curvature, before = rho;
-        rho = 0;
-        for (std::size_t j = 0; j < count; ++j) {
-            z_[j] += alpha * p_[j];
-            r_[j] -= alpha * s_[j];
-            rho += r_[j] * r_[j] / diagonal_[j];
-        }
-        for (std::size_t j = 0; j < count; ++j) p_[j] = r_[j] / diagonal_[j] + rho / before * p_[j];
+        if (diagonal_[j] == 0) diagonal_[j] = 1;  // of a vector without parts
     }
-    combine(z_, along_);
-    for (std::size_t i = 0; i < plan_.rows; ++i) y_[plan_.place_of_row[i]] -= along_[i];
+    for (int pass = 0; pass < passes; ++pass) {
+        for (std::size_t i = 0; i < plan_.rows; ++i) along_[i] = y_[plan_.place_of_row[i]];
+        products(along_, r_);
+        std::ranges::fill(z_, 0.0);
+        double rho = 0, rho_first = 0;
+        for (std::size_t j = 0; j < count; ++j) rho += r_[j] * (p_[j] = r_[j] / diagonal_[j]);
+        rho_first = rho;
+        for (std::size_t step = 0; step < 2 * count + 10 && rho > k_epsilon * k_epsilon * rho_first && rho > 0; ++step) {
+            combine(p_, along_);
+            products(along_, s_);
+            double curvature = 0;
+            for (std::size_t j = 0; j < count; ++j) curvature += p_[j] * s_[j];
+            if (!(curvature > 0)) break;
+            const double alpha = rho / curvature, before = rho;
+            rho = 0;
+            for (std::size_t j = 0; j < count; ++j) {
+                z_[j] += alpha * p_[j];
+                r_[j] -= alpha * s_[j];
+                rho += r_[j] * r_[j] / diagonal_[j];
+            }
+            for (std::size_t j = 0; j < count; ++j) p_[j] = r_[j] / diagonal_[j] + rho / before * p_[j];
+        }
+        combine(z_, along_);
+        for (std::size_t i = 0; i < plan_.rows; ++i) y_[plan_.place_of_row[i]] -= along_[i];
+    }
     for (int k = 0; cut && k < k_refinements && refine(slots).of_columns > 64 * k_epsilon; ++k) {
     }
 }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "expr/graph.hpp"
+#include "support/members.hpp"
 #include "tape/sparse_solve.hpp"
 #include "tape/workspace.hpp"
 
@@ -222,16 +223,16 @@ TEST(SparseSolve, AloneItSolvesOrSaysWhichRow) {
 }
 
 // Each point's velocity parallel to the first one's, or to its neighbour's: three rows of rank two by point. `off` is by how much
-// velocities are not.
-System parallel(std::size_t count, std::mt19937& random, bool neighbours = false, double off = 0) {
+// velocities are not. `exact`: rows depend on each other to the last bit.
+System parallel(std::size_t count, std::mt19937& random, bool neighbours = false, double off = 0, bool exact = false) {
     std::uniform_real_distribution<double> number(-1, 1);
     System s;
     s.n = 3 * count;
     std::vector<std::array<double, 3>> v(count);
-    const std::array<double, 3> along{0.8, -0.5, 0.3};
+    const std::array<double, 3> along = exact ? std::array{0.75, -0.5, 0.25} : std::array{0.8, -0.5, 0.3};
     std::vector<double> x(s.n);
     for (std::size_t p = 0; p < count; ++p) {
-        const double size = 1 + 0.5 * number(random);
+        const double some = 1 + 0.5 * number(random), size = exact ? std::round(8 * some) / 8 : some;
         for (std::size_t k = 0; k < 3; ++k) {
             v[p][k] = size * along[k] + (off > 0 ? off * number(random) : 0);
             s.M.push_back({static_cast<std::uint32_t>(3 * p + k), static_cast<std::uint32_t>(3 * p + k), 1.5 + number(random)});
@@ -278,6 +279,35 @@ TEST(SparseSolve, DependentRowsAreLeftOutAndTheirMultipliersAreOfLeastNorm) {
     const Alone contradicting{Solvable(s)};
     EXPECT_EQ(contradicting.report.status, EvalStatus::inconsistent_rows);
     EXPECT_EQ(contradicting.report.inconsistent_row / 3, 1u);
+}
+
+// The same with every row times a scale of its own: motion and rank stay, and the least norm is that of the rows as written. The
+// scales are powers of two, so that what depends on what is not rounded.
+TEST(SparseSolve, ScalesMeanNothingButToTheLeastNorm) {
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> decades(-8, 8);
+    for (std::size_t member = 0; member < members(40); ++member) {
+        System s = parallel(6 + member % 10, random, member % 2 == 1, 0, true);
+        std::vector<double> scale(s.m);
+        for (double& factor : scale) factor = std::exp2(std::round(decades(random) * std::log2(10.0)));
+        for (Entry& e : s.A) e.value *= scale[e.row];
+        for (std::size_t r = 0; r < s.m; ++r) s.b[r] *= scale[r];
+        SCOPED_TRACE(member);
+        const Solvable p(s);
+        ASSERT_TRUE(p.program.solves[0].sparse);
+        const auto dense = solved<Digits50>(p);
+        const Alone sparse(p);
+        EXPECT_EQ(sparse.report.status, EvalStatus::ok);
+        EXPECT_EQ(sparse.report.rank, dense.report.rank);
+        EXPECT_LT(difference(sparse.x, dense.x), 1e-10);
+        EXPECT_LT(difference(sparse.lambda, dense.lambda), 1e-9);
+        std::vector<double> force(s.m), expected(s.m);
+        for (std::size_t r = 0; r < s.m; ++r) {
+            force[r] = sparse.lambda[r] * scale[r];
+            expected[r] = dense.lambda[r] * scale[r];
+        }
+        EXPECT_LT(difference(force, expected), 1e-9);
+    }
 }
 
 // M x - A' lambda against f, relative to the size of what is added up
