@@ -97,6 +97,7 @@ Loaded load(const std::string& file, const SharedOptions& shared) {
         return out;
     }
     out.text = text->text;
+    text->complete = shared.complete;
     out.derivation = derive(*text);
     return out;
 }
@@ -229,6 +230,8 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                  {"acceleration_rows", found->acceleration_rows},
                  {"independent_rows", found->rank},
                  {"freedoms", found->freedoms},
+                 {"completed", d.completed},
+                 {"forces_not_unique", Json::parse(forces_chosen_json(found->forces))},
                  {"constraint_forces", Json::parse(constraint_forces_json(*d.dynamics))},
                  {"diagnosis", Json::parse(diagnosis_json(*d.dynamics, found->diagnosis))},
                  {"certificate", certificate_json(found->certificate)},
@@ -250,11 +253,13 @@ int check_command(const std::string& file, const SharedOptions& shared) {
                            ? "; its force in evidence"
                            : "");
         const std::size_t rows = found->position_rows + found->velocity_rows + found->acceleration_rows;
+        for (const std::string& condition : d.completed) fmt::print("  completed by  {}\n", condition);
         if (rows > 0) fmt::print("  {}, {} independent at the start\n", plural(rows, "constraint row"), found->rank);
         fmt::print("  {}: {} - {}\n",
                    found->freedoms == 1 ? "1 degree of freedom" : fmt::format("{} degrees of freedom", found->freedoms),
                    plural(found->speeds, "speed"), plural(found->rank, "independent row"));
         if (rows > 0) fmt::print("  constraint forces\n{}", constraint_forces_text(*d.dynamics));
+        if (found->forces.any()) fmt::print("    {}\n", found->forces.text());
         fmt::print("{}", diagnosis_text(*d.dynamics, found->diagnosis));
         show(found->certificate);
         show(found->claims);
@@ -327,7 +332,7 @@ Loaded load(const RunState& stopped, const SharedOptions& shared) {
                                      if (file.name == name) return file.text;
                                  return std::nullopt;
                              },
-                             read_options(shared)});
+                             read_options(shared), shared.complete});
     return out;
 }
 
@@ -434,6 +439,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
                    s.steps, s.rejected, s.rows);
         if (result->formulation == "minimal") fmt::print("  independent  {}\n", independent_names(*result));
         if (!result->start_mode.empty()) fmt::print("  at the start  {}\n", result->start_mode);
+        for (const std::string& condition : result->completed) fmt::print("  completed by  {}\n", condition);
+        if (result->forces.any()) fmt::print("  forces  {}\n", result->forces.text());
         constexpr std::size_t k_events = 12;  // on the terminal; the summary has all
         for (std::size_t i = 0; i < std::min(k_events, result->events.size()); ++i)
             fmt::print("  t = {} s  {}\n", short_number(result->events[i].t, 9), result->events[i].what);

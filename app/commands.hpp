@@ -22,6 +22,7 @@ struct SharedOptions {
     std::vector<std::string> limit;      // name=value
     bool force = false;                  // files that are in the way are replaced
     std::vector<std::string> arguments;  // of the command line
+    bool complete = false;               // conditions that hide in the constraints are added to them
 };
 
 struct RunCommand {

@@ -122,6 +122,10 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
 
     CLI::App* check = app.add_subcommand("check", "read the model, count its freedoms, find its problems");
     with_model(check);
+    const auto with_completion = [&](CLI::App* command) {
+        command->add_flag("--complete", shared.complete, "add the conditions on positions that hide in the constraints");
+    };
+    with_completion(check);
 
     CLI::App* derive = app.add_subcommand("derive", "print the equations of motion");
     with_model(derive);
@@ -137,6 +141,7 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
 
     CLI::App* simulate = app.add_subcommand("run", "simulate; writes DIR/report.html, DIR/trajectory.csv and more");
     with_model(simulate);
+    with_completion(simulate);
     simulate->add_option("--out", run.out, "DIR for the results; default MODEL.out");
     simulate->add_option("--forces", run.options.forces,
                          "FRAME: writes DIR/forces.csv, all constraint forces along the axes of a frame or body");

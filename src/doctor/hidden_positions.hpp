@@ -1,6 +1,10 @@
-// Conditions on positions that hide in constraints on velocities (002 remark 7). Some rows a . u = 0 bind as many speeds as they
-// are rows: these speeds must vanish, except where the determinant of the rows does. A motion with such speeds can only go on
-// while that determinant stays zero: a holonomic constraint that nobody stated.
+// Conditions on positions that hide in constraints on velocities (002 remark 7). Where the rows a . u = 0 lose rank they admit
+// velocities that they admit nowhere near: a motion with such velocities can only go on while the rank stays lost. Where that
+// happens on a surface of configurations, the equation of the surface is a holonomic constraint that nobody stated.
+//
+// At a state: rows that depend on each other there, n' a = 0. With V the velocities that these rows admit, the rank stays lost to
+// first order along dq where  n' (da/dq dq) V = 0. That is one condition, g . dq = 0, where this map has rank one, g h'; a speed
+// u = V y with h . y = 0 belongs to the velocities that are admitted nearby, too, and asks for nothing.
 #pragma once
 
 #include <span>
@@ -12,12 +16,11 @@ namespace appell {
 
 struct HiddenPosition {
     std::vector<std::size_t> rows;      // of the dynamics
-    std::vector<std::uint32_t> speeds;  // that must vanish otherwise
+    std::vector<std::uint32_t> speeds;  // that their determinant is made of
     NodeId determinant;                 // of q and t
 };
 
-// Those whose determinant vanishes at the start, and that position rows do not state there; at most three rows each.
-// `values` are by symbol.
+// Those that rows on positions do not state, at a state on the constraints; `values` are by symbol.
 [[nodiscard]] std::vector<HiddenPosition> hidden_positions(const ConstrainedDynamics& dynamics, std::span<const double> values);
 
 }  // namespace appell

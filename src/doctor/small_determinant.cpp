@@ -1,16 +1,27 @@
 #include "doctor/small_determinant.hpp"
 
+#include <bit>
+#include <cstdint>
+
 namespace appell {
 
+// Along the rows: minors of the last rows over every choice of as many columns.
 NodeId small_determinant(Graph& g, const std::vector<std::vector<NodeId>>& a, std::span<const std::size_t> rows,
                          std::span<const std::size_t> columns) {
-    const auto at = [&](std::size_t i, std::size_t j) { return a[rows[i]][columns[j]]; };
-    if (rows.size() == 1) return at(0, 0);
-    const auto two = [&](std::size_t i, std::size_t j, std::size_t k, std::size_t l) {
-        return g.sub(g.mul(at(i, k), at(j, l)), g.mul(at(i, l), at(j, k)));
-    };
-    if (rows.size() == 2) return two(0, 1, 0, 1);
-    return g.add(g.sub(g.mul(at(0, 0), two(1, 2, 1, 2)), g.mul(at(0, 1), two(1, 2, 0, 2))), g.mul(at(0, 2), two(1, 2, 0, 1)));
+    const std::size_t size = rows.size();
+    std::vector<NodeId> minor(std::size_t{1} << size, g.constant(0));
+    minor[0] = g.constant(1);
+    for (std::uint32_t chosen = 1; chosen < minor.size(); ++chosen) {
+        const std::size_t row = size - static_cast<std::size_t>(std::popcount(chosen));
+        bool minus = false;
+        for (std::size_t j = 0; j < size; ++j) {
+            if ((chosen >> j & 1u) == 0) continue;
+            const NodeId term = g.mul(a[rows[row]][columns[j]], minor[chosen ^ (1u << j)]);
+            minor[chosen] = minus ? g.sub(minor[chosen], term) : g.add(minor[chosen], term);
+            minus = !minus;
+        }
+    }
+    return minor.back();
 }
 
 }  // namespace appell

@@ -265,6 +265,10 @@ ConstrainedDynamics with_rows(ConstrainedDynamics d, const std::vector<bool>& ke
     SparseMatrix A{rows.size(), d.A.columns, {}};
     for (const SparseEntry& e : d.A.entries)
         if (kept[e.row]) A.entries.push_back({place[e.row], e.column, e.value});
+    std::erase_if(d.shared,
+                  [&](const SharedRows& s) { return !std::ranges::all_of(s.rows, [&](std::size_t i) { return kept[i]; }); });
+    for (SharedRows& shared : d.shared)
+        for (std::size_t& row : shared.rows) row = place[row];
     d.rows = std::move(rows);
     d.b = std::move(b);
     d.A = std::move(A);

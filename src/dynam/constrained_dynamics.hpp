@@ -30,7 +30,14 @@ struct ConstraintRow {
     NodeId position;  // phi(q, t) of a position row; invalid otherwise
     NodeId velocity;  // phi(q, u, t); the time derivative of a position row; invalid for an acceleration row
     SymbolId multiplier;
-    bool by_actuators = false;  // a servo row: no force along A' keeps it
+    bool by_actuators = false;    // a servo row: no force along A' keeps it
+    SymbolId ideal_multiplier{};  // of a row that several share (shares.hpp): what it was without any nonideal force
+};
+
+// rows whose multipliers stand in the ratio of the weights, whose squares have the sum one
+struct SharedRows {
+    std::vector<std::size_t> rows;
+    std::vector<NodeId> weights;
 };
 
 struct ConstrainedDynamics {
@@ -62,6 +69,8 @@ struct ConstrainedDynamics {
     // direction it slid in last, without which a law has no direction at rest
     std::vector<bool> off;
     std::vector<std::array<SymbolId, 3>> slip_directions;
+
+    std::vector<SharedRows> shared;  // by the user's word, where forces are not unique
 
     // the user's choice of speeds (indices), or empty; then the rest, in order
     std::vector<std::uint32_t> independent, dependent;

@@ -91,12 +91,17 @@ std::vector<ConstrainedSolve> FormulatedDynamics::solves(const Partition& partit
         for (ConstrainedSolve& solve :
              formulation_ == Formulation::voronec ? voronec_solves(rates_, partition) : chaplygin_solves(rates_, partition))
             solves.push_back(std::move(solve));
-        return solves;
-    }
-    if (formulation_ == Formulation::gibbs_appell) {
+    } else if (formulation_ == Formulation::gibbs_appell) {
         solves.push_back(gibbs_appell_form(realisation_.ideal));
-        return solves;
+    } else {
+        solves.push_back(form_of_rows());
     }
+    solves.insert(solves.end(), realisation_.after.begin(), realisation_.after.end());
+    return solves;
+}
+
+// one solve over M, A, f and b
+ConstrainedSolve FormulatedDynamics::form_of_rows() const {
     ConstrainedSolve solve = multipliers_form(realisation_.ideal);
     switch (formulation_) {
         case Formulation::minimal: solve.kind = SolveKind::minimal; break;
@@ -108,8 +113,7 @@ std::vector<ConstrainedSolve> FormulatedDynamics::solves(const Partition& partit
     // the user's partition is one of all rows; where actuators keep some it is not one of the others
     const bool by_user = formulation_ == Formulation::minimal || formulation_ == Formulation::nonminimal;
     if (by_user && realisation_.ideal.rows.size() == dynamics_.rows.size()) solve.independent = dynamics_.independent;
-    solves.push_back(std::move(solve));
-    return solves;
+    return solve;
 }
 
 Formulated formulate(const ConstrainedDynamics& dynamics, Formulation formulation, std::span<const double> values,

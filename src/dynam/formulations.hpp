@@ -49,6 +49,8 @@ public:
     [[nodiscard]] std::vector<ConstrainedSolve> solves(const Partition& partition = {}) const;
 
 private:
+    [[nodiscard]] ConstrainedSolve form_of_rows() const;
+
     const ConstrainedDynamics& dynamics_;
     Formulation formulation_;
     Realisation realisation_;

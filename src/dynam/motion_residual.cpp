@@ -2,6 +2,7 @@
 
 #include "dynam/multipliers.hpp"
 #include "dynam/realised.hpp"
+#include "dynam/shares.hpp"
 
 namespace appell {
 
@@ -41,7 +42,9 @@ void add_block(const ConstrainedDynamics& d, const Block& block, MotionResidual&
 }  // namespace
 
 MotionResidual motion_residual(const ConstrainedDynamics& d) {
+    if (!d.shared.empty()) return motion_residual(share_out(d).dynamics);
     MotionResidual out;
+    out.rows = d.rows.size();
     const Realisation realisation = realise(d);
     out.solves = realisation.before;
     out.solves.push_back(multipliers_form(realisation.ideal));

@@ -13,6 +13,7 @@ namespace appell {
 
 struct MotionResidual {
     std::vector<NodeId> equations;
+    std::size_t rows = 0;                  // of constraints
     std::vector<SymbolId> unknowns;        // z; the rates of the speeds are first
     std::vector<ConstrainedSolve> solves;  // give the unknowns their values
 };

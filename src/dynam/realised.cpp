@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "dynam/multipliers.hpp"
+#include "dynam/shares.hpp"
 #include "expr/substitute.hpp"
 
 namespace appell {
@@ -39,7 +40,7 @@ void add_given(const ConstrainedDynamics& d, const std::vector<NodeId>& law, Con
 
 class Realising {
 public:
-    explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, with_ideal_rows(d)} {}
+    explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, with_ideal_rows(d), {}} {}
 
     Realisation run() {
         if (!d_.C.empty()) solve_ideal();
@@ -50,6 +51,7 @@ public:
 
 private:
     [[nodiscard]] SymbolId ideal_multiplier(const ConstraintRow& row) const {
+        if (row.ideal_multiplier.valid()) return row.ideal_multiplier;
         const Constraint& c = d_.model->constraints[row.constraint];
         for (std::size_t i = 0; i < c.multipliers.size(); ++i)
             if (c.multipliers[i] == row.multiplier) return c.ideal_multipliers[i];
@@ -115,7 +117,13 @@ private:
 }  // namespace
 
 Realisation realise(const ConstrainedDynamics& d) {
-    if (d.C.empty() && d.actuators.empty()) return {{}, d};
+    if (!d.shared.empty()) {
+        SharedSystem shared = share_out(d);
+        Realisation out = realise(shared.dynamics);
+        out.after.push_back(std::move(shared.members));
+        return out;
+    }
+    if (d.C.empty() && d.actuators.empty()) return {{}, d, {}};
     return Realising(d).run();
 }
 

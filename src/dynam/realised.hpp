@@ -14,6 +14,7 @@ namespace appell {
 struct Realisation {
     std::vector<ConstrainedSolve> before;  // for the ideal multipliers, for those in the laws, and for the actuators
     ConstrainedDynamics ideal;             // rows kept by ideal forces, with the others among the given forces
+    std::vector<ConstrainedSolve> after;   // for the multipliers of rows that share a force
 };
 
 // Of a system without laws and actuators: itself.

@@ -61,8 +61,10 @@ ProgramText program_text(const Program& program, const ProgramTextOptions& optio
         out.sparse_shape = s.text.sparse ? fmt::format("{}_shape_{}", options.name, k + 1) : "";
         if (s.text.zeros) body += fmt::format("    fill(o, 0, {});\n", s.text.operands);
         body += lines.calls(s.operands.functions, "    ") + lines.calls(s.law.before, "    ");
+        const bool limited =
+            k + 1 == solves.size() || (block.kind == SolveKind::realised && block.rows == program.solves.back().rows);
         const std::string limit =
-            options.rank_limit && k + 1 == solves.size() ? fmt::format("w->most_rank[{}]", *options.rank_limit) : "0x7fffffff";
+            options.rank_limit && limited ? fmt::format("w->most_rank[{}]", *options.rank_limit) : "0x7fffffff";
         std::string solving = solve_call(block, fmt::format("{}_shape_{}", options.name, k + 1), limit, lines.unknowns(k),
                                          lines.calls(s.law.functions, "            "));
         solving += fmt::format("    if (!merge_report(&w->last, &one, {})) {{\n", k);

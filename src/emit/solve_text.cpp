@@ -181,7 +181,7 @@ void realised(const SolveBlock& block, const std::string& name, SolveText& out) 
     operands.list(block.law, n, true);
     operands.matrix(block.law_slope, n, m, false, true);
     operands.finish();
-    out.numbers += size * size + size + size * (1 + p + r) + size + r * p + r + 2 * (size + p) + 2 * m;
+    out.numbers += size * size + size + size * (1 + p + r) + size + r * p + r + 2 * (size + p) + 2 * m + m * n + 2 * m * m;
     out.indices = 2 * size + r;
     std::vector<std::size_t> law_rows;
     for (std::size_t row = 0; row < m; ++row)
@@ -260,9 +260,9 @@ std::string solve_call(const SolveBlock& block, const std::string& name, const s
         case SolveKind::realised: {
             const std::size_t guess = unknowns + block.x.size() + block.lambda.size() + block.tau.size();
             std::string out = fmt::format(
-                "    {{\n        realised_memory c;\n        realised_layout(&c, &{}, o, w->i, &one);\n        "
+                "    {{\n        realised_memory c;\n        realised_layout(&c, &{}, o, w->i, {}, &one);\n        "
                 "begin_realised(&c);\n",
-                name);
+                name, limit);
             if (!block.guess.empty())
                 out += fmt::format(
                     "        while (next_start(&c, s + {0})) {{\n{1}            while (iterate_law(&c, s + {0})) {{\n{1}"

@@ -256,6 +256,7 @@ void Elaborator::elaborate_rest() {
     each(StatementKind::event, &Elaborator::elaborate_event);
     each(StatementKind::independent, &Elaborator::elaborate_independent);
     each(StatementKind::evidence, &Elaborator::elaborate_evidence);
+    each(StatementKind::share, &Elaborator::elaborate_share);
     // claims keep the order of the file
     for (const Instance& instance : instances_)
         if (instance.statement->kind == StatementKind::claim || instance.statement->kind == StatementKind::misprint) {

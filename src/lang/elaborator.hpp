@@ -164,6 +164,8 @@ private:
     void elaborate_event(const Instance& instance);
     void elaborate_independent(const Instance& instance);
     void elaborate_evidence(const Instance& instance);
+    void elaborate_share(const Instance& instance);
+    void add_share(Share share);
     void elaborate_claim(const Instance& instance);
     void elaborate_imply(const Instance& instance);
     void elaborate_start(const Instance& instance);
@@ -239,6 +241,11 @@ private:
     std::unordered_map<NameId, FamilyInfo> families_;
     std::map<std::string, std::pair<FrameId, PointId>> bodies_;              // frame and mass centre by body name
     std::map<std::size_t, std::optional<Dimension>> multiplier_dimensions_;  // by constraint
+    struct ShareGroup {
+        std::size_t group;  // one of its constraints
+        double weight;
+    };
+    std::map<std::size_t, ShareGroup> share_groups_;  // by constraint
     std::set<std::string> particles_;
     std::map<std::string, std::string> body_of_frame_;  // frame name -> the body that has it for its own
     std::vector<double> symbol_values_;                 // of parameters

@@ -92,12 +92,14 @@ private:
     // range stand without blanks.
     void find_signs() {
         unary_.assign(lexed_.tokens.size(), false);
+        ratio_.assign(lexed_.tokens.size(), false);
         tight_.assign(lexed_.tokens.size(), false);
         for (const TokenRange range : lexed_.statements) {
-            const bool plan = word(lexed_.tokens[range.begin]) == "run";
+            const bool plan = word(lexed_.tokens[range.begin]) == "run", share = word(lexed_.tokens[range.begin]) == "share";
             std::vector<bool> inside{false};  // by open bracket: an index, or behind the `..` of a range
             for (std::uint32_t i = range.begin; i < range.end; ++i) {
                 const Token& token = lexed_.tokens[i];
+                ratio_[i] = share && token.kind == TokenKind::colon && inside.size() == 1;
                 const auto before = [&](TokenKind kind) { return i > range.begin && lexed_.tokens[i - 1].kind == kind; };
                 if (token.kind == TokenKind::open || token.kind == TokenKind::open_bracket)
                     inside.push_back(inside.back() || token.kind == TokenKind::open_bracket);
@@ -125,7 +127,7 @@ private:
         if (b.kind == TokenKind::comma || b.kind == TokenKind::close || b.kind == TokenKind::close_bracket) return 0;
         if (a.kind == TokenKind::open || a.kind == TokenKind::open_bracket) return 0;
         if (a.kind == TokenKind::comma || a.kind == TokenKind::colon) return 1;
-        if (b.kind == TokenKind::colon) return 0;
+        if (b.kind == TokenKind::colon) return ratio_[second] ? 1 : 0;
         if (stands_between_blanks(a.kind) || stands_between_blanks(b.kind)) return 1;
         if (sign(a) && (unary_[first] || tight_[first])) return 0;
         if (sign(b) && !unary_[second] && tight_[second]) return 0;
@@ -234,7 +236,7 @@ private:
 
     std::string_view text_;
     const Lexed& lexed_;
-    std::vector<bool> unary_, tight_;  // by token
+    std::vector<bool> unary_, tight_, ratio_;  // by token
     std::vector<Line> lines_;
 };
 

@@ -482,4 +482,23 @@ bool parse_name(TokenReader& reader, const Limits& limits, Syntax& syntax, Synta
     return true;
 }
 
+std::size_t operands(const SyntaxNode& node) {
+    switch (node.kind) {
+        case SyntaxKind::name:
+        case SyntaxKind::call:
+        case SyntaxKind::tuple: return node.count;
+        case SyntaxKind::member:
+        case SyntaxKind::unary: return 1;
+        case SyntaxKind::binary:
+        case SyntaxKind::at:
+        case SyntaxKind::sum_begin: return 2;
+        default: return 0;
+    }
+}
+
+bool is_relation(std::string_view word) {
+    const FunctionSchema* function = find_function(word);
+    return function != nullptr && function->result == "constraint";
+}
+
 }  // namespace appell

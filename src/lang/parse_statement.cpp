@@ -53,6 +53,7 @@ private:
             case StatementKind::load: return on("a speed") && value();
             case StatementKind::constraint: return name("the constraint's name") && colon() && equations() && initially_off();
             case StatementKind::nonideal: return name("a constraint") && colon() && nonideal();
+            case StatementKind::share: return share();
             case StatementKind::actuator: return name("the actuator's name") && colon() && actuator();
             case StatementKind::servo: return name("the servo-constraint's name") && colon() && equations() && by();
             case StatementKind::independent: return names("a speed");
@@ -406,29 +407,10 @@ private:
         return true;
     }
 
-    static std::size_t operands(const SyntaxNode& node) {
-        switch (node.kind) {
-            case SyntaxKind::name:
-            case SyntaxKind::call:
-            case SyntaxKind::tuple: return node.count;
-            case SyntaxKind::member:
-            case SyntaxKind::unary: return 1;
-            case SyntaxKind::binary:
-            case SyntaxKind::at:
-            case SyntaxKind::sum_begin: return 2;
-            default: return 0;
-        }
-    }
-
     bool initially_off() {
         if (in_.word() != "initially") return true;
         flag(Role::initially_off);
         return in_.expect_word("off");
-    }
-
-    static bool is_relation(std::string_view word) {
-        const FunctionSchema* function = find_function(word);
-        return function != nullptr && function->result == "constraint";
     }
 
     bool by() {
@@ -447,6 +429,20 @@ private:
             }
             if (!action() || !value(Role::action)) return false;
         } while (in_.accept(TokenKind::comma));
+        return true;
+    }
+
+    // c1 = c2 = ...  or  c1 : c2 : ... = w1 : w2 : ...
+    bool share() {
+        if (!name("a constraint")) return false;
+        const bool ratio = in_.kind() == TokenKind::colon;
+        if (!ratio && in_.kind() != TokenKind::equal) return in_.fail_expected("`=` or `:`, and another constraint");
+        while (in_.accept(ratio ? TokenKind::colon : TokenKind::equal))
+            if (!name("a constraint")) return false;
+        if (!ratio) return true;
+        if (!value()) return false;
+        while (in_.accept(TokenKind::colon))
+            if (!expression(Role::value)) return false;
         return true;
     }
 

@@ -67,4 +67,10 @@ private:
 // NAME [ '[' index, ... ']' ] ['...]
 [[nodiscard]] bool parse_name(TokenReader& reader, const Limits& limits, Syntax& syntax, SyntaxName& out, std::string_view what);
 
+// how many values a node takes from below it
+[[nodiscard]] std::size_t operands(const SyntaxNode& node);
+
+// the name of a relation, such as rolling
+[[nodiscard]] bool is_relation(std::string_view word);
+
 }  // namespace appell

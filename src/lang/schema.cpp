@@ -111,6 +111,13 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "rest, as long as that is no larger than BOUND, or than the one behind `static`. `along` gives the direction of the slip "
      "where it can not be read off the constraint. friction(c) is the force.",
      "nonideal contact: friction on P = mu*abs(reaction(contact))", true},
+    {Kind::share, "share",
+     "share CONSTRAINT = CONSTRAINT [= ...]  |  share CONSTRAINT : CONSTRAINT [: ...] = WEIGHT : WEIGHT [: ...]",
+     "How constraints share a force that is not unique, such as the load of four feet or of a guide written twice: their "
+     "multipliers are equal, or stand in the ratio of the weights. Without it the multipliers of least norm are taken. Vector "
+     "constraints share by component. Of contacts those share that are closed. A share has no effect while the forces are "
+     "unique; one that contradicts the others, or that the constraints never leave free, is an error.",
+     "share left : right = 1 : 2", true},
     {Kind::actuator, "actuator",
      "actuator NAME: force on POINT|BODY [at POINT] [from POINT] along VECTOR | torque on BODY [from BODY] along VECTOR | load "
      "on SPEED",

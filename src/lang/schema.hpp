@@ -39,6 +39,7 @@ enum class StatementKind : std::uint8_t {
     potential,
     constraint,
     nonideal,
+    share,
     actuator,
     servo,
     independent,

@@ -235,6 +235,14 @@ struct NonidealForce {
     Span span;
 };
 
+// How constraints share a force that is not unique: their multipliers stand in the ratio of the weights (dynam/shares.hpp).
+struct Share {
+    std::vector<std::size_t> constraints;  // as many rows in each
+    std::vector<NodeId> weights;           // of parameters
+    std::string text;
+    Span span;
+};
+
 // Dry friction that belongs to a constraint: against the slip, of the size `bound`, while there is slip; whatever keeps the slip
 // at zero, up to that size, while there is none.
 struct Friction {
@@ -372,6 +380,7 @@ struct Model {
     std::vector<Load> loads;
     std::vector<Constraint> constraints;
     std::vector<NonidealForce> nonideal;
+    std::vector<Share> shares;
     std::vector<Friction> frictions;
     std::vector<Event> events;
     std::vector<Actuator> actuators;

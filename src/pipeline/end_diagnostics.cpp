@@ -309,7 +309,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                                          "others allow",
                                          when, m.constraints[s.constraint].name),
                              place(s.x_end), "constraints that some motion satisfies",
-                             "remove the constraints that repeat or oppose others"});
+                             "rows that oppose each other need another value or sign; rows that only repeat others do no harm"});
             break;
         case EndReason::rank_loss: diagnostics.add(lost_rank(d, s)); break;
         case EndReason::projection_failed:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
-#include "doctor/hidden_positions.hpp"
 #include "expr/print.hpp"
 #include "pipeline/doctor_samples.hpp"
 
@@ -39,28 +38,6 @@ void hidden_constraints(Diagnostics& diagnostics, const ConstrainedDynamics& d, 
 }
 
 }  // namespace
-
-void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& d, const LoweredMotion& lowered,
-                          std::span<const double> start) {
-    const Graph& g = d.graph();
-    std::vector<double> values(g.symbol_count(), 0.0), state{d.model->run.from};
-    state.insert(state.end(), start.begin(), start.end());
-    state.insert(state.end(), lowered.motion.parameters.begin(), lowered.motion.parameters.end());
-    const std::vector<SymbolId> symbols = program_inputs(*d.model);
-    for (std::size_t i = 0; i < symbols.size(); ++i) values[symbols[i].index()] = state[i];
-    for (const HiddenPosition& h : hidden_positions(d, values)) {
-        std::vector<std::string> rows, speeds;
-        for (const std::size_t row : h.rows) rows.push_back(d.rows[row].name);
-        for (const std::uint32_t u : h.speeds) speeds.push_back(d.model->speeds[u].name);
-        const std::string condition = to_text(g, h.determinant) + " = 0";
-        diagnostics.add({Code::W1008, span_of(d, h.rows.front()),
-                         fmt::format("a condition on positions hides in the constraints {}", fmt::join(rows, ", ")), condition,
-                         fmt::format("a constraint that states it, or {} at rest", fmt::join(speeds, ", ")),
-                         fmt::format("add `constraint hidden: {}`; it holds at the start, and the motion can only go on while "
-                                     "it does",
-                                     condition)});
-    }
-}
 
 void add_equivalent_rows(Diagnostics& diagnostics, const ConstrainedDynamics& d, const LoweredMotion& lowered,
                          std::span<const double> start, std::optional<std::size_t> constraint) {

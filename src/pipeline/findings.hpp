@@ -10,9 +10,6 @@
 
 namespace appell {
 
-// conditions on positions that hide in rows on velocities; also of a model that can not be started, which they explain
-void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
-                          std::span<const double> start);
 // After a loss of rank: linear rows that say the same as the constraint (or any of them) does, where there are any. A square has
 // no consistent states that random ones could be brought to; it is looked at where the other rows hold.
 void add_equivalent_rows(Diagnostics& diagnostics, const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,

@@ -10,6 +10,7 @@
 #include "dynam/baumgarte.hpp"
 #include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
+#include "dynam/shares.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/dependence.hpp"
 #include "jit/native_code.hpp"
@@ -286,10 +287,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level != Level::acceleration; }));
     motion.position_rows = static_cast<std::size_t>(
         std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& r) { return r.level == Level::position; }));
-    for (const ConstraintRow& r : d.rows) {
+    for (const ConstraintRow& r : d.rows)
         if (r.level != Level::acceleration) motion.velocity_constraints.push_back(r.constraint);
-        if (!r.by_actuators) motion.rate_constraints.push_back(r.constraint);
-    }
+    motion.rate_constraints = solved_constraints(d);
     motion.parameters = std::move(found->numbers.parameters);
     out.first_direction = motion.parameters.size();
     motion.parameters.resize(motion.parameters.size() + 3 * d.slip_directions.size(), 0.0);
@@ -348,6 +348,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (too_many_entries(d, entries_of(motion.velocity, sparse), options.solve_entries, options, diagnostics)) return result;
         at_start = values_on_constraints(m, motion, out.x0, options.from, start);
     }
+    if (at_start) out.start_values = *at_start;
     std::optional<ConstrainedDynamics> partitioned;
     Result<StatePartition> partition;
     if (options.formulation == Formulation::minimal && at_start) {

@@ -46,7 +46,8 @@ inline constexpr const char* k_jumps = "impacts and events";
 
 struct LoweredMotion {
     Motion motion;
-    std::vector<double> x0;  // start values as the user gave them
+    std::vector<double> x0;              // start values as the user gave them
+    std::vector<double> start_values{};  // by symbol, on the constraints; empty where they could not be brought there
     RowLayout layout;
     // of `minimal`, what is integrated
     std::vector<std::size_t> independent_coordinates, independent_speeds;

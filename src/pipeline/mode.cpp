@@ -38,6 +38,7 @@ void Mode::set_parameter(std::size_t place, double value) {
     for (std::optional<MotionProgram>* program : {&inspected, &impacted, &evaluated})
         if (*program) (*program)->set_parameter(place, value);
     laws.set_parameter(place, value);
+    if (forces) forces->set_parameter(place, value);
 }
 
 void Mode::set_directions(std::span<const std::array<double, 3>> directions) {
@@ -332,6 +333,12 @@ std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<
         diagnostics.append(dynamics.diagnostics);
         if (!dynamics.ok()) return nullptr;
         mode->dynamics = std::move(*dynamics);
+        if (!m.shares.empty()) {
+            LowerMotionOptions here = options;
+            if (!x.empty())
+                here.state.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(m.coordinates.size() + m.speeds.size()));
+            if (!fit_shares(mode->dynamics, std::move(here), false, diagnostics)) return nullptr;
+        }
     } else {
         mode->dynamics = system.whole;
     }

@@ -12,6 +12,7 @@
 #include "dynam/constrained_dynamics.hpp"
 #include "pipeline/law_programs.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "pipeline/undetermined_forces.hpp"
 #include "sim/motion_program.hpp"
 
 namespace appell {
@@ -49,8 +50,9 @@ struct Mode {
     // events: by event "value"; "set", the values that events set, in their order
     Program inspect, impact, events;
     std::optional<MotionProgram> inspected, impacted, evaluated;
-    LawPrograms laws;      // where there are conditions in laws
-    std::size_t rank = 0;  // of its rows, at its last inspection
+    LawPrograms laws;                          // where there are conditions in laws
+    std::optional<UndeterminedForces> forces;  // made when they are first looked at
+    std::size_t rank = 0;                      // of its rows, at its last inspection
 
     void set_directions(std::span<const std::array<double, 3>> directions);
     // by condition; more than there are in this mode may be given

@@ -36,6 +36,7 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       direction_(m_.frictions.size(), {1, 0, 0}),
       off_(off_at_start(m_)),
       at_(system_),
+      choices_(diagnostics),
       event_sides_(m_.events.size(), 0) {
     options_.rest_speed = system_.rest_speed;
     options_.whole = &whole_;
@@ -309,6 +310,17 @@ bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::
     if (!inspect(t, x)) return false;
     for (const std::size_t c : event.enforces) begin_friction(c);
     return true;
+}
+
+void ModeSwitching::look_at_forces(double t, std::span<const double> x) {
+    const std::size_t rows = now_->dynamics.rows.size();
+    if (rows < 2 || (now_->inspected && now_->rank == rows)) return;
+    if (!now_->forces) {
+        now_->forces.emplace(now_->dynamics, now_->lowered, options_.conditions);
+        now_->set_directions(direction_);
+        if (laws_) now_->set_sides(laws_->sides());
+    }
+    choices_.look(now_->dynamics, *now_->forces, t, x);
 }
 
 void ModeSwitching::record(double t, std::string what, std::span<const double> x) {

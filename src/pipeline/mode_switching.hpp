@@ -28,6 +28,7 @@
 #include "pipeline/contact_state.hpp"
 #include "pipeline/law_switching.hpp"
 #include "pipeline/mode.hpp"
+#include "pipeline/undetermined_forces.hpp"
 #include "report/run_record.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/simulate.hpp"
@@ -55,6 +56,9 @@ public:
     [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
     [[nodiscard]] const std::vector<bool>& off() const { return off_; }
     [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
+    // whether forces are unique at a row of the run; what was found
+    void look_at_forces(double t, std::span<const double> x);
+    [[nodiscard]] const ForcesChosen& forces_chosen() const { return choices_.chosen(); }
     // how often conditions in laws switched
     [[nodiscard]] std::size_t law_switches() const { return laws_ ? laws_->switches() : 0; }
     // why a run ended that something switched in
@@ -126,6 +130,7 @@ private:
     Program energy_program_;
     std::optional<MotionProgram> energy_;
     std::size_t energy_sides_ = 0;  // conditions that it takes the sides of
+    ForceChoices choices_;
     std::vector<RunEvent> events_;
     std::vector<int> event_sides_;  // by event, of its expression; 0: not known
     std::vector<Settled> settled_;

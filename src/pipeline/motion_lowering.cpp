@@ -125,13 +125,14 @@ RateJacobian MotionLowering::jacobian_of(const ConstrainedDynamics& dynamics) co
     spec.outputs.push_back(slopes("residual", residual.equations, state_and(residual.unknowns), out.residual));
     out.equations = residual.equations.size();
     out.unknowns = residual.unknowns.size();
-    out.rows = dynamics.rows.size();
+    out.rows = residual.rows;
     out.program = lower(spec);
     return out;
 }
 
 std::optional<ResidualForm> MotionLowering::residual_of(const ConstrainedDynamics& dynamics, std::vector<NodeId> power,
                                                         std::span<const ConstrainedSolve> solves) const {
+    if (!dynamics.shared.empty()) return std::nullopt;  // what the multipliers of the members are is known behind a solve alone
     ResidualForm out;
     const MotionResidual residual = motion_residual(dynamics);
     if (residual.equations.size() != residual.unknowns.size()) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "base/integrators.hpp"
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
+#include "pipeline/completion.hpp"
 #include "pipeline/doctor_samples.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/energy_audit.hpp"
@@ -19,6 +20,7 @@
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/mode_switching.hpp"
 #include "pipeline/smooth_laws.hpp"
+#include "pipeline/undetermined_forces.hpp"
 #include "report/run_files.hpp"
 #include "sim/motion_program.hpp"
 
@@ -46,7 +48,61 @@ void take_start_mode(Derivation& out) {
     Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
     out.diagnostics.append(dynamics.diagnostics);
     if (dynamics.ok()) out.dynamics = std::move(*dynamics);
+    if (out.dynamics &&
+        !fit_shares(*out.dynamics, {.from = plan.from, .solve_entries = out.limits.solve_entries}, true, out.diagnostics))
+        out.dynamics.reset();
     out.start_mode = switching.describe();
+}
+
+// from the model to its dynamics, in the mode of the start
+void derive_model(Derivation& out) {
+    Result<ConstrainedDynamics> dynamics = derive_dynamics(out.model);
+    out.diagnostics.append(dynamics.diagnostics);
+    out.dynamics.reset();
+    out.whole.reset();
+    if (!dynamics.ok()) return;
+    out.dynamics = std::move(*dynamics);
+    check_smooth_values(*out.dynamics, out.diagnostics);
+    if (out.diagnostics.has_errors()) return;
+    if (out.model->switches())
+        take_start_mode(out);
+    else if (!fit_shares(*out.dynamics, {.from = out.model->run.from, .solve_entries = out.limits.solve_entries}, true,
+                         out.diagnostics))
+        out.dynamics.reset();
+}
+
+// start values on the constraints, as a run would move them; one evaluation of everything
+struct StartOfMotion {
+    LoweredMotion lowered;
+    SimulateSummary summary;
+
+    [[nodiscard]] std::span<const double> state() const { return summary.x_start.empty() ? lowered.x0 : summary.x_start; }
+};
+std::optional<StartOfMotion> start_of_motion(const Derivation& derivation, Diagnostics& diagnostics) {
+    Result<LoweredMotion> lowered = lower_motion(
+        *derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, derivation.limits.solve_entries, false});
+    diagnostics.append(lowered.diagnostics);
+    if (!lowered.ok()) return std::nullopt;
+    SimulateOptions options;
+    options.t0 = options.t1 = derivation.model->run.from;
+    SimulateSummary summary = simulate(lowered->motion, lowered->x0, options, [](double, std::span<const double>) {});
+    return StartOfMotion{std::move(*lowered), std::move(summary)};
+}
+
+// Conditions that hide in the constraints become constraints; with them others may show.
+void complete(Derivation& out) {
+    constexpr int k_most_rounds = 10;
+    for (int round = 0; round < k_most_rounds && out.ok() && !out.dynamics->rows.empty(); ++round) {
+        Diagnostics said;
+        const std::optional<StartOfMotion> start = start_of_motion(out, said);
+        if (!start) return;
+        const auto hidden = hidden_at(*out.dynamics, start->lowered, out.model->run.from, start->state());
+        if (hidden.empty()) return;
+        CompletedModel completed = with_hidden_positions(*out.dynamics, hidden, out.diagnostics);
+        out.model = std::move(completed.model);
+        out.completed.insert(out.completed.end(), completed.added.begin(), completed.added.end());
+        derive_model(out);
+    }
 }
 
 }  // namespace
@@ -61,11 +117,8 @@ Derivation derive(const ModelText& text) {
         if (!model.ok()) return out;
         out.model = std::make_shared<const Model>(std::move(*model));
         out.timer.start("derive");
-        Result<ConstrainedDynamics> dynamics = derive_dynamics(out.model);
-        out.diagnostics.append(dynamics.diagnostics);
-        if (dynamics.ok()) out.dynamics = std::move(*dynamics);
-        if (out.dynamics) check_smooth_values(*out.dynamics, out.diagnostics);
-        if (out.dynamics && !out.diagnostics.has_errors() && out.model->switches()) take_start_mode(out);
+        derive_model(out);
+        if (text.complete) complete(out);
         out.timer.stop();
         name_extreme_parameters(out.diagnostics, *out.model);
     } catch (const NodeLimitReached& limit) {
@@ -102,19 +155,54 @@ void add_vanishing(Diagnostics& diagnostics, const VanishingVelocities& found) {
                      "no row is redundant by that; conditions that ask too much of moving bodies do it"});
 }
 
+// forces that are not unique, at the start and at random states
+ForcesChosen forces_at(Derivation& derivation, const LoweredMotion& lowered, std::span<const double> start,
+                       const ConsistentStates& states) {
+    constexpr std::size_t k_most_states = 30;
+    const ConstrainedDynamics& d = *derivation.dynamics;
+    ForceChoices choices(derivation.diagnostics);
+    UndeterminedForces forces(d, lowered, nullptr);
+    choices.look(d, forces, derivation.model->run.from, start);
+    const std::size_t parameters = 1 + d.model->coordinates.size() + d.model->speeds.size();
+    for (std::size_t i = 0; i < std::min(states.rough.size(), k_most_states); ++i) {
+        const std::vector<double>& state = states.rough[i];
+        for (std::size_t p = parameters; p < state.size(); ++p) forces.set_parameter(p - parameters, state[p]);
+        choices.look(d, forces, state[0], std::span(state).subspan(1));
+    }
+    return choices.chosen();
+}
+
+std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count);
+
+// Counts and findings of the model as it is once what hides in its constraints is stated. What is wrong with it as it was written
+// stays among the diagnostics.
+std::optional<Check> check_completed(Derivation& derivation, std::size_t count) {
+    Derivation completed = derivation;
+    completed.diagnostics = {};
+    complete(completed);
+    if (!completed.ok()) return std::nullopt;
+    Diagnostics said = std::move(completed.diagnostics);
+    completed.diagnostics = {};
+    std::optional<Check> out = check_dynamics(completed, count);
+    derivation.diagnostics.append(completed.diagnostics);
+    if (!out) return out;
+    derivation.model = completed.model;
+    derivation.dynamics = std::move(completed.dynamics);
+    derivation.whole = std::move(completed.whole);
+    derivation.completed = std::move(completed.completed);
+    return out;
+}
+
 std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
-    Result<LoweredMotion> lowered = lower_motion(
-        *derivation.dynamics, {Formulation::multipliers, derivation.model->run.from, derivation.limits.solve_entries, false});
-    derivation.diagnostics.append(lowered.diagnostics);
-    if (!lowered.ok()) return std::nullopt;
+    const std::optional<StartOfMotion> start = start_of_motion(derivation, derivation.diagnostics);
+    if (!start) return std::nullopt;
+    const LoweredMotion* const lowered = &start->lowered;
+    const SimulateSummary& summary = start->summary;
     const Model& m = *derivation.model;
-    // a run of no length: start values onto the constraints, one evaluation of everything
-    SimulateOptions options;
-    options.t0 = options.t1 = m.run.from;
-    const SimulateSummary summary = simulate(lowered->motion, lowered->x0, options, [](double, std::span<const double>) {});
     add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, summary);
-    add_hidden_positions(derivation.diagnostics, *derivation.dynamics, *lowered,
-                         summary.x_start.empty() ? lowered->x0 : summary.x_start);
+    const auto hidden = hidden_at(*derivation.dynamics, *lowered, m.run.from, start->state());
+    add_hidden_positions(derivation.diagnostics, *derivation.dynamics, hidden);
+    if (!hidden.empty() && derivation.completed.empty()) return check_completed(derivation, count);
     if (summary.reason == EndReason::rank_loss)
         add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, summary.x_start, summary.constraint);
     if (derivation.diagnostics.has_errors()) return std::nullopt;
@@ -169,6 +257,7 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     add_vanishing(derivation.diagnostics, out.vanishing);
     out.certificate = certify(*derivation.dynamics, *lowered, states, certificate);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
+    out.forces = forces_at(derivation, *lowered, summary.x_start, states);
     return out;
 }
 
@@ -264,6 +353,17 @@ bool complete_row(const LoweredMotion& lowered, MotionProgram& observe, std::spa
 
 }  // namespace
 
+namespace {
+
+// where rows contradict each other a condition may hide in them; it holds at the start, and no longer well where the run ended
+void add_hidden_of_run(Diagnostics& diagnostics, const ModeSwitching& switching, double t0, const SimulateSummary& s) {
+    auto hidden = hidden_at(switching.dynamics(), switching.lowered(), s.t_end, s.x_end);
+    if (hidden.empty() && !s.x_start.empty()) hidden = hidden_at(switching.dynamics(), switching.lowered(), t0, s.x_start);
+    add_hidden_positions(diagnostics, switching.dynamics(), hidden);
+}
+
+}  // namespace
+
 Run planned_run(const Model& m, const RunOptions& wanted) {
     Run run;
     SimulateOptions& out = run.options;
@@ -349,6 +449,13 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         if (wanted.scene) out.report_rows.emplace(out.layout, lowered->motion.works.size());
         if (hooks.rows) hooks.rows->begin(out);
         std::vector<double> row(out.columns.size());
+        std::size_t looked_at = 0;
+        const auto look_at_forces = [&](double t) {
+            // at each of the first rows, then at fewer and fewer
+            constexpr std::size_t k_each = 256;
+            const std::size_t every = std::bit_floor(looked_at++ / k_each + 1);
+            if (looked_at % every == 0) switching.look_at_forces(t, std::span(row).subspan(out.layout.coordinates));
+        };
         const auto take = [&](double t) {
             audit.note(row);
             for (RunCurve& curve : out.curves) curve.points.add(curve.x == RowLayout::k_time ? t : row[curve.x], row[curve.y]);
@@ -384,6 +491,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             switching, std::vector<double>(lowered->x0), out.options,
             [&](double t, std::span<const double> observed) {
                 std::copy(observed.begin(), observed.end(), row.begin());
+                look_at_forces(t);
                 take(t);
             },
             hooks.progress, hooks.resumable);
@@ -391,8 +499,12 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.energy = audit.balance();
         out.events = switching.events();
         out.law_switches = switching.law_switches();
+        out.forces = switching.forces_chosen();
+        out.completed = derivation.completed;
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary,
                             switching.failure(out.summary));
+        if (out.summary.reason == EndReason::inconsistent_constraints)
+            add_hidden_of_run(derivation.diagnostics, switching, out.options.t0, out.summary);
         if (!m.switches()) {
             const bool redundant = out.summary.rank < derivation.dynamics->rows.size();
             if (out.summary.reason == EndReason::rank_loss)

@@ -26,6 +26,7 @@ struct ModelText {
     std::string text;
     IncludeLoader include;
     ReadOptions options;
+    bool complete = false;  // conditions on positions that hide in the constraints are added to them
 };
 
 // A model read and its dynamics derived; what is missing has its reasons in the diagnostics.
@@ -36,6 +37,7 @@ struct Derivation {
     std::optional<ConstrainedDynamics> dynamics;  // in the mode of the start values, where there are modes
     std::optional<ConstrainedDynamics> whole;     // where there are modes: with the rows of all constraints
     std::string start_mode;
+    std::vector<std::string> completed;  // the conditions that were added: "hidden: x = 0"
     PhaseTimer timer;
     Limits limits;
 
@@ -56,6 +58,7 @@ struct Check {
     Certificate certificate;        // all formulations at random consistent states
     VanishingVelocities vanishing;  // what rests at each of them
     ClaimResults claims;            // the model's, at the same states
+    ForcesChosen forces;            // at these states
 };
 
 // Adds what it finds to the derivation's diagnostics; no value when the model can not be started. `states`: random ones, at

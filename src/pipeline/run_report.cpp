@@ -110,6 +110,9 @@ void add_checks(ReportContent& out, const Derivation& derivation, const Run& run
     out.findings = diagnosis_lines(*derivation.dynamics, found->diagnosis);
     add_certificate(out, found->certificate);
     add_claims(out, found->claims);
+    for (const std::string& condition : run.completed)
+        out.findings.push_back({"constraints", "completed by a hidden condition, " + condition});
+    if (run.forces.any()) out.findings.push_back({"forces", run.forces.text()});
     if (!derivation.start_mode.empty()) out.checks_note = "All of this in the mode of the start: " + derivation.start_mode + ".";
 }
 

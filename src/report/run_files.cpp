@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/number_format.hpp"
 #include "report/json_text.hpp"
 #include "report/latex_words.hpp"
 #include "report/svg_plot.hpp"
@@ -47,6 +48,28 @@ Json to_json(const Diagnostics& diagnostics, const SourceSet& sources) {
 
 std::string diagnostics_json(const Diagnostics& diagnostics, const SourceSet& sources) {
     return json_text(to_json(diagnostics, sources)) + "\n";
+}
+
+namespace {
+
+Json to_json(const ForcesChosen& f) {
+    return {{"constraints", f.constraints},
+            {"rule", f.constraints.empty() ? Json(f.shares.empty() ? "unique" : "shares") : Json("least norm")},
+            {"shares", f.shares},
+            {"motion_depends_since", f.motion_since ? number(*f.motion_since) : Json(nullptr)}};
+}
+
+}  // namespace
+
+std::string forces_chosen_json(const ForcesChosen& forces) { return json_text(to_json(forces)); }
+
+std::string ForcesChosen::text() const {
+    std::vector<std::string> parts;
+    if (!shares.empty()) parts.push_back(fmt::format("shared out as stated: {}", fmt::join(shares, "; ")));
+    if (!constraints.empty()) parts.push_back(fmt::format("of least norm, as not unique: {}", fmt::join(constraints, ", ")));
+    if (motion_since)
+        parts.push_back(fmt::format("the motion depends on the choice since t = {} s", short_number(*motion_since)));
+    return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 std::string summary_json(const Model& m, const Run& run, const Diagnostics& diagnostics, const SourceSet& sources,
@@ -100,6 +123,8 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
                      {"balance", number(run.energy.error)},
                      {"largest_balance", number(run.energy.largest_error)},
                      {"largest_balance_relative", number(run.energy.relative_error())}};
+    if (!run.completed.empty()) out["completed"] = run.completed;
+    if (run.forces.any()) out["forces_not_unique"] = to_json(run.forces);
     if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
     if (run.law_switches > 0) out["law_switches"] = run.law_switches;
     if (m.switches() || !run.events.empty()) {

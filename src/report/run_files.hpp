@@ -17,6 +17,9 @@ struct RunSource {
     std::string_view version;           // of the program
     std::map<std::string, double> set;  // what was given in place of the model's own values
 };
+// forces that are not unique, and how they were chosen
+[[nodiscard]] std::string forces_chosen_json(const ForcesChosen& forces);
+
 [[nodiscard]] std::string summary_json(const Model& model, const Run& run, const Diagnostics& diagnostics,
                                        const SourceSet& sources, const RunSource& source);
 

@@ -45,6 +45,16 @@ struct RunEvent {
     std::vector<double> x;  // q, u behind it
 };
 
+// Forces that are not unique, and what was done about it.
+struct ForcesChosen {
+    std::vector<std::string> constraints;  // whose forces they are; those of least norm were taken
+    std::vector<std::string> shares;       // as the model states them
+    std::optional<double> motion_since;    // the time at which the motion was first seen to depend on the choice
+
+    [[nodiscard]] bool any() const { return !constraints.empty() || !shares.empty(); }
+    [[nodiscard]] std::string text() const;  // one sentence
+};
+
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
@@ -53,6 +63,8 @@ struct Run {
     std::vector<std::string> independent_coordinates, independent_speeds;  // of `minimal`: all that is integrated
     SimulateSummary summary;
     std::string start_mode;  // of contacts and friction
+    ForcesChosen forces;
+    std::vector<std::string> completed;  // conditions that hid in the constraints and were added to them
     std::vector<RunEvent> events;
     std::size_t law_switches = 0;  // of conditions in laws
     EnergyBalance energy;

@@ -26,6 +26,9 @@ RealisedSolver<T>::RealisedSolver(const SolveBlock& block)
     scale_.resize(size_);
     row_order_.resize(size_);
     column_order_.resize(size_);
+    rows_.resize(m_ * n_);
+    null_.resize(m_ * m_);
+    balance_.resize(m_ * m_);
     columns_.resize(size_ * (1 + p_ + r_));
     work_.resize(size_);
     S_.resize(r_ * n_);
@@ -87,10 +90,111 @@ bool RealisedSolver<T>::gather(const T* slots, bool with_law) {
         for (std::size_t j = 0; j < size_; ++j) B(i, j) *= scale_[i] * scale_[j];
         for (std::size_t k = 0; k <= p_ + r_; ++k) columns_[k * size_ + i] *= scale_[i];
     }
+    find_dependent_rows();
+    if (row_rank_ < m_) border_dependent_rows();
     for (const std::vector<T>* list : {&B_, &columns_, &S_, &missing_})
         for (const T& value : *list)
             if (!is_finite(value)) return false;
     return true;
+}
+
+// The rows, scaled to unit length, by elimination with complete pivoting: row_order_ has the independent ones first, null_ what
+// the others are made of.
+template <class T>
+void RealisedSolver<T>::find_dependent_rows() {
+    using std::abs;
+    for (std::size_t s = 0; s < m_; ++s) {
+        std::copy_n(B_.begin() + static_cast<std::ptrdiff_t>((n_ + s) * size_), n_,
+                    rows_.begin() + static_cast<std::ptrdiff_t>(s * n_));
+        row_order_[s] = static_cast<std::uint32_t>(s);
+    }
+    // L of the elimination, in the place of null_
+    const auto L = [&](std::size_t row, std::size_t k) -> T& { return null_[row * m_ + k]; };
+    const std::size_t most = std::min({n_, m_, most_rank_});
+    for (row_rank_ = 0; row_rank_ < most; ++row_rank_) {
+        const std::size_t k = row_rank_;
+        std::size_t best = k, column = 0;
+        R largest(0);
+        for (std::size_t i = k; i < m_; ++i)
+            for (std::size_t j = 0; j < n_; ++j)
+                if (const R value = abs(rows_[row_order_[i] * n_ + j]); value > largest) {
+                    largest = value;
+                    best = i;
+                    column = j;
+                }
+        if (!(largest > std::max(noise<R>(n_), R(k_dependent_row)))) break;
+        std::swap(row_order_[k], row_order_[best]);
+        const T* const pivot = rows_.data() + row_order_[k] * n_;
+        for (std::size_t i = k + 1; i < m_; ++i) {
+            T* const row = rows_.data() + row_order_[i] * n_;
+            const T factor = L(row_order_[i], k) = row[column] / pivot[column];
+            if (factor == T(0)) continue;
+            for (std::size_t j = 0; j < n_; ++j) row[j] -= factor * pivot[j];
+            row[column] = T(0);
+        }
+    }
+}
+
+// by Gram and Schmidt, twice over, without conjugation
+template <class T>
+void RealisedSolver<T>::orthonormalise(std::vector<T>& vectors, std::size_t count) const {
+    using std::sqrt;
+    const auto dot = [&](const T* v, const T* w) {
+        T sum(0);
+        for (std::size_t i = 0; i < m_; ++i) sum += v[i] * w[i];
+        return sum;
+    };
+    for (std::size_t k = 0; k < count; ++k) {
+        T* const v = vectors.data() + k * m_;
+        for (int pass = 0; pass < 2; ++pass) {
+            const T before = T(1) / sqrt(dot(v, v));
+            for (std::size_t i = 0; i < m_; ++i) v[i] *= before;
+            for (std::size_t j = 0; j < k; ++j) {
+                const T* const w = vectors.data() + j * m_;
+                const T part = dot(v, w);
+                for (std::size_t i = 0; i < m_; ++i) v[i] -= part * w[i];
+            }
+        }
+        const T length = T(1) / sqrt(dot(v, v));
+        for (std::size_t i = 0; i < m_; ++i) v[i] *= length;
+    }
+}
+
+// What dependent rows contradict the others by is told and taken out of b; N Y' comes in where lambda is.
+template <class T>
+void RealisedSolver<T>::border_dependent_rows() {
+    using std::abs;
+    const std::size_t dependent = m_ - row_rank_;
+    // row = sum L row_k + what is left: back through the earlier ones
+    std::vector<T>& L = null_;
+    for (std::size_t d = 0; d < dependent; ++d) {
+        T* const v = balance_.data() + d * m_;
+        std::fill_n(v, m_, T(0));
+        const std::uint32_t row = row_order_[row_rank_ + d];
+        v[row] = T(1);
+        for (std::size_t k = row_rank_; k-- > 0;) {
+            T part = L[row * m_ + k];
+            for (std::size_t i = k + 1; i < row_rank_; ++i) part += v[row_order_[i]] * L[row_order_[i] * m_ + k];
+            v[row_order_[k]] = -part;
+        }
+    }
+    std::copy_n(balance_.begin(), static_cast<std::ptrdiff_t>(dependent * m_), null_.begin());
+    for (std::size_t d = 0; d < dependent; ++d)
+        for (std::size_t s = 0; s < m_; ++s) balance_[d * m_ + s] *= scale_[n_ + s] * scale_[n_ + s];
+    orthonormalise(null_, dependent);
+    orthonormalise(balance_, dependent);
+    R size(0);
+    for (std::size_t i = 0; i < size_; ++i) size = std::max(size, R(abs(columns_[i])));
+    for (std::size_t d = 0; d < dependent; ++d) {
+        const T* const v = null_.data() + d * m_;
+        T missing(0);
+        for (std::size_t s = 0; s < m_; ++s) missing += v[s] * columns_[n_ + s];
+        for (std::size_t s = 0; s < m_; ++s) columns_[n_ + s] -= missing * v[s];
+        report_.inconsistency =
+            std::max(report_.inconsistency, static_cast<double>(abs(missing) / (size + R(k_consistency_floor))));
+        for (std::size_t s = 0; s < m_; ++s)
+            for (std::size_t i = 0; i < m_; ++i) B(n_ + s, n_ + i) += v[s] * balance_[d * m_ + i];
+    }
 }
 
 template <class T>
@@ -127,29 +231,19 @@ bool RealisedSolver<T>::factor() {
     return rank_ == size_;
 }
 
-// the scaled right side becomes the solution in the user's units; unknowns without a pivot are zero
+// the scaled right side becomes the solution in the user's units
 template <class T>
 void RealisedSolver<T>::substitute(T* right) {
-    using std::abs;
     for (std::size_t k = 0; k < size_; ++k) {
         T value = right[row_order_[k]];
-        for (std::size_t j = 0; j < std::min(k, rank_); ++j) value -= B(k, j) * work_[j];
+        for (std::size_t j = 0; j < k; ++j) value -= B(k, j) * work_[j];
         work_[k] = value;
     }
-    // equations without a pivot must be met by the others
-    R size(0);
-    for (std::size_t k = 0; k < rank_; ++k) size = std::max(size, R(abs(work_[k])));
-    for (std::size_t k = rank_; k < size_; ++k)
-        report_.inconsistency =
-            std::max(report_.inconsistency, static_cast<double>(abs(work_[k]) / (size + R(k_consistency_floor))));
-    for (std::size_t k = rank_; k-- > 0;) {
-        for (std::size_t j = k + 1; j < rank_; ++j) work_[k] -= B(k, j) * work_[j];
+    for (std::size_t k = size_; k-- > 0;) {
+        for (std::size_t j = k + 1; j < size_; ++j) work_[k] -= B(k, j) * work_[j];
         work_[k] /= B(k, k);
     }
-    for (std::size_t k = 0; k < size_; ++k) {
-        const std::uint32_t unknown = column_order_[k];
-        right[unknown] = k < rank_ ? work_[k] * scale_[unknown] : T(0);
-    }
+    for (std::size_t k = 0; k < size_; ++k) right[column_order_[k]] = work_[k] * scale_[column_order_[k]];
 }
 
 // rows of S G made orthonormal, longest remaining first; tau = sum over them
@@ -226,10 +320,16 @@ bool RealisedSolver<T>::solve_once(const T* slots, bool with_law) {
         report_.status = EvalStatus::not_finite;
         return false;
     }
-    const bool regular = factor();
-    report_.rank = static_cast<std::uint32_t>(rank_ > n_ ? rank_ - n_ : 0);
-    report_.redundant = report_.rank < m_;
-    if (!regular && with_law) return false;  // this start has no solution; others may
+    report_.rank = static_cast<std::uint32_t>(row_rank_);
+    report_.redundant = row_rank_ < m_;
+    if (!factor()) {
+        if (with_law) return false;  // this start has no solution; others may
+        report_.status = EvalStatus::singular_mass;
+        report_.singular_column = 0;
+        for (std::size_t k = rank_; k < size_; ++k)
+            if (column_order_[k] < n_) report_.singular_column = column_order_[k];
+        return false;
+    }
     for (std::size_t k = 0; k <= p_ + r_; ++k) substitute(columns_.data() + k * size_);
     if (r_ > 0 && !reach_servo_rows()) return false;
     for (std::size_t i = 0; i < size_; ++i) {
@@ -237,12 +337,6 @@ bool RealisedSolver<T>::solve_once(const T* slots, bool with_law) {
         for (std::size_t k = 0; k < p_; ++k) unknowns_[i] += columns_[(1 + k) * size_ + i] * unknowns_[size_ + k];
     }
     report_.servo_rank = static_cast<std::uint32_t>(r_);
-    // a pivot is missing for a reason other than dependent rows: M does not determine the motion
-    if (!regular && rank_ < n_) {
-        report_.status = EvalStatus::singular_mass;
-        report_.singular_column = std::min<std::uint32_t>(column_order_[rank_], static_cast<std::uint32_t>(n_ - 1));
-        return false;
-    }
     return true;
 }
 

@@ -75,6 +75,10 @@ public:
         if (last < sparse_solvers_.size() && sparse_solvers_[last]) sparse_solvers_[last]->limit_rank(rank);
         if (last < solvers_.size() && solvers_[last]) solvers_[last]->limit_rank(rank);
         if (last < dense_solvers_.size() && dense_solvers_[last]) dense_solvers_[last]->limit_rank(rank);
+        // the same rows in the blocks that find the multipliers of laws, without the servo rows that count in the rank
+        for (std::size_t k = 0; k < last && last < realised_solvers_.size(); ++k)
+            if (realised_solvers_[k] && program_->solves[k].rows == program_->solves[last].rows)
+                realised_solvers_[k]->limit_rank(rank - std::min(rank, program_->solves[k].s.size()));
     }
 
     // values of the last run, contiguous; NaN when it failed before its end

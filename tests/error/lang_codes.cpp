@@ -199,6 +199,11 @@ std::vector<BadModel> bad_models() {
     add("E0401", 2, 10, with("evidence P_"));
     add("E0209", 3, 13, with("constraint c: x_' = 1 m/s\nevidence c, c"));
     add("E0725", 4, 10, with("actuator F: force on P_ along N.x\nservo s: x_' = 1 m/s by F\nevidence s"));
+    add("E0725", 5, 11,
+        with("actuator F: force on P_ along N.x\nservo s: x_' = 1 m/s by F\nconstraint c: x_' = 1 m/s\nshare c = s"));
+    add("E0209", 3, 11, with("constraint c: x_' = 1 m/s\nshare c = c"));
+    add("E0401", 2, 7, with("share x_ = x_"));
+    add("E0301", 4, 11, with("constraint c: x_ = 0 m\nconstraint d: x_' = 0 m/s\nshare c = d"));
     add("E0405", 3, 27, with("constraint c: x_' = 1 m/s\nnonideal c: force on P_ = nonideal(c, P_)"));
     add("E0401", 2, 12, with("claim \"a\": N.x = 1"));
     add("E0202", 2, 12, with("claim \"a\": nothing = 1"));

@@ -175,6 +175,14 @@ std::vector<BadModel> bad_models() {
     add(Code::N0812, particle("constraint c: x^2 + y^2 = 4"));
     add(Code::W0825, particle("constraint c: (x - 0.8)^2 = 4"));
     add(Code::W0813, particle("constraint a: x' = 0\nconstraint b: 2*x' = 0"));
+    add(Code::E0856, particle("constraint a: x' = 0\nconstraint b: y' = 0\nshare a = b")).place = "share a = b";
+    add(Code::E0856,
+        particle("constraint a: x' = 0\nconstraint b: x' = 0\nconstraint c: x' = 0\nshare a = b = c\nshare a : c = 1 : 2"))
+        .place = "share a : c = 1 : 2";
+    // friction by one of two guides that carry the weight together
+    for (const Code code : {Code::W0858, Code::N0859})
+        add(code, particle("gravity -g*N.y\nconstraint a: dot(pos(P), N.y) = 0\nconstraint b: dot(pos(P), N.y) = 0\n"
+                           "nonideal a: friction on P = 0.1*reaction(a)\nstart x' = 1 m/s\nrun for 0.1 s"));
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
     add(Code::E0878, "system bad\nparam h = 1e308\ncoord y = h\nparticle P mass 1 at O + y*N.y\ngravity -9.81*N.y\nrun for 1 s");
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;

@@ -1,6 +1,6 @@
 /* Constraints that ideal forces alone do not keep, M x - A' lambda - law(lambda) - D tau = f,  A x = b,  S x = s,  as
-   src/tape/realised_solve.cpp has it: a bordered matrix by LU with complete pivoting, actuators by least squares, laws by Newton's
-   method from every combination of signs. */
+   src/tape/realised_solve.cpp has it: a bordered matrix by LU with complete pivoting, multipliers of least norm where rows depend
+   on each other, actuators by least squares, laws by Newton's method from every combination of signs. */
 
 typedef struct {
     int n, m, r, p;      /* unknowns, rows, servo rows, actuators */
@@ -15,13 +15,15 @@ typedef struct {
     /* operands: M in full, A, f, b, S (r x n), s, D (n x p), law, its slope (n x m) */
     const double *M, *A, *f, *b, *S, *s, *D, *law, *slope;
     double *B, *scale, *columns, *work, *Q, *missing, *unknowns, *ideal, *guess, *first;
+    double *rows, *null, *balance;
     int *row_order, *column_order, *servo_order;
-    int rank;
+    int rank, row_rank, most_rank;
     int solutions, starts, start, steps;
     MODEL_report *said;
 } realised_memory;
 
-static void realised_layout(realised_memory *c, const realised_shape *shape, double *d, int *ints, MODEL_report *report) {
+static void realised_layout(realised_memory *c, const realised_shape *shape, double *d, int *ints, int most_rank,
+                            MODEL_report *report) {
     const int n = shape->n, m = shape->m, r = shape->r, p = shape->p, size = n + m;
     c->shape = shape;
     c->size = size;
@@ -43,13 +45,116 @@ static void realised_layout(realised_memory *c, const realised_shape *shape, dou
     c->unknowns = d += r;
     c->ideal = d += size + p;
     c->guess = d += m;
-    c->first = d + m;
+    c->first = d += m;
+    c->rows = d += size + p;
+    c->null = d += m * n;
+    c->balance = d + m * m;
     c->row_order = ints;
     c->column_order = ints + size;
     c->servo_order = ints + 2 * size;
-    c->rank = 0;
+    c->rank = c->row_rank = 0;
+    c->most_rank = most_rank - (most_rank < r ? most_rank : r);
     c->solutions = c->starts = c->start = c->steps = 0;
     c->said = report;
+}
+
+/* the rows, scaled to unit length, by elimination with complete pivoting: row_order has the independent ones first, null what the
+   others are made of */
+static void find_dependent_rows(realised_memory *c) {
+    const int n = c->shape->n, m = c->shape->m, size = c->size;
+    const double noise = larger(1000.0 * (double)n * 2.220446049250313e-16, dependent_row);
+    double *const L = c->null;
+    int most = n < m ? n : m, i, j, k;
+    if (c->most_rank < most) most = c->most_rank;
+    for (k = 0; k < m; ++k) {
+        copy(c->rows + k * n, c->B + (n + k) * size, n);
+        c->row_order[k] = k;
+    }
+    for (c->row_rank = 0; c->row_rank < most; ++c->row_rank) {
+        int best = c->row_rank, column = 0;
+        double largest = 0;
+        const double *pivot;
+        k = c->row_rank;
+        for (i = k; i < m; ++i)
+            for (j = 0; j < n; ++j)
+                if (fabs(c->rows[c->row_order[i] * n + j]) > largest) {
+                    largest = fabs(c->rows[c->row_order[i] * n + j]);
+                    best = i;
+                    column = j;
+                }
+        if (!(largest > noise)) break;
+        swap_indices(c->row_order + k, c->row_order + best);
+        pivot = c->rows + c->row_order[k] * n;
+        for (i = k + 1; i < m; ++i) {
+            double *const row = c->rows + c->row_order[i] * n;
+            const double factor = row[column] / pivot[column];
+            L[c->row_order[i] * m + k] = factor;
+            if (factor == 0) continue;
+            for (j = 0; j < n; ++j) row[j] -= factor * pivot[j];
+            row[column] = 0;
+        }
+    }
+}
+
+static double product_of(const double *v, const double *w, int size) {
+    double sum = 0;
+    int i;
+    for (i = 0; i < size; ++i) sum += v[i] * w[i];
+    return sum;
+}
+
+/* by Gram and Schmidt, twice over */
+static void orthonormalise(double *vectors, int count, int m) {
+    int i, j, k, pass;
+    for (k = 0; k < count; ++k) {
+        double *const v = vectors + k * m;
+        double length;
+        for (pass = 0; pass < 2; ++pass) {
+            const double before = 1.0 / sqrt(product_of(v, v, m));
+            for (i = 0; i < m; ++i) v[i] *= before;
+            for (j = 0; j < k; ++j) {
+                const double *const w = vectors + j * m;
+                const double part = product_of(v, w, m);
+                for (i = 0; i < m; ++i) v[i] -= part * w[i];
+            }
+        }
+        length = 1.0 / sqrt(product_of(v, v, m));
+        for (i = 0; i < m; ++i) v[i] *= length;
+    }
+}
+
+/* what dependent rows contradict the others by is told and taken out of b; N Y' comes in where lambda is */
+static void border_dependent_rows(realised_memory *c) {
+    const int n = c->shape->n, m = c->shape->m, size = c->size, dependent = m - c->row_rank;
+    const double *const L = c->null;
+    double largest = 0;
+    int d, s, i, k;
+    for (d = 0; d < dependent; ++d) {
+        double *const v = c->balance + d * m;
+        const int row = c->row_order[c->row_rank + d];
+        fill(v, 0, m);
+        v[row] = 1.0;
+        for (k = c->row_rank; k-- > 0;) {
+            double part = L[row * m + k];
+            for (i = k + 1; i < c->row_rank; ++i) part += v[c->row_order[i]] * L[c->row_order[i] * m + k];
+            v[c->row_order[k]] = -part;
+        }
+    }
+    copy(c->null, c->balance, dependent * m);
+    for (d = 0; d < dependent; ++d)
+        for (s = 0; s < m; ++s) c->balance[d * m + s] *= c->scale[n + s] * c->scale[n + s];
+    orthonormalise(c->null, dependent, m);
+    orthonormalise(c->balance, dependent, m);
+    for (i = 0; i < size; ++i) largest = larger(largest, fabs(c->columns[i]));
+    for (d = 0; d < dependent; ++d) {
+        const double *const v = c->null + d * m;
+        double missing = 0;
+        for (s = 0; s < m; ++s) missing += v[s] * c->columns[n + s];
+        for (s = 0; s < m; ++s) c->columns[n + s] -= missing * v[s];
+        c->said->inconsistency = larger(c->said->inconsistency, fabs(missing) / (largest + consistency_floor));
+        for (s = 0; s < m; ++s)
+            for (i = 0; i < m; ++i) c->B[(n + s) * size + n + i] += v[s] * c->balance[d * m + i];
+    }
 }
 
 static int gather_realised(realised_memory *c, int with_law) {
@@ -99,6 +204,8 @@ static int gather_realised(realised_memory *c, int with_law) {
         for (j = 0; j < size; ++j) B[i * size + j] *= c->scale[i] * c->scale[j];
         for (k = 0; k <= p + r; ++k) c->columns[k * size + i] *= c->scale[i];
     }
+    find_dependent_rows(c);
+    if (c->row_rank < m) border_dependent_rows(c);
     return finite_all(B, size * size) & finite_all(c->columns, size * (1 + p + r)) & finite_all(c->S, r * n) &
            finite_all(c->missing, r);
 }
@@ -139,29 +246,21 @@ static int factor_realised(realised_memory *c) {
     return c->rank == size;
 }
 
-/* the scaled right side becomes the solution in the user's units; unknowns without a pivot are zero */
+/* the scaled right side becomes the solution in the user's units */
 static void substitute_realised(realised_memory *c, double *right) {
-    const int size = c->size, rank = c->rank;
+    const int size = c->size;
     const double *const B = c->B;
-    double largest = 0;
     int j, k;
     for (k = 0; k < size; ++k) {
         double value = right[c->row_order[k]];
-        for (j = 0; j < (k < rank ? k : rank); ++j) value -= B[k * size + j] * c->work[j];
+        for (j = 0; j < k; ++j) value -= B[k * size + j] * c->work[j];
         c->work[k] = value;
     }
-    /* equations without a pivot must be met by the others */
-    for (k = 0; k < rank; ++k) largest = larger(largest, fabs(c->work[k]));
-    for (k = rank; k < size; ++k)
-        c->said->inconsistency = larger(c->said->inconsistency, fabs(c->work[k]) / (largest + consistency_floor));
-    for (k = rank; k-- > 0;) {
-        for (j = k + 1; j < rank; ++j) c->work[k] -= B[k * size + j] * c->work[j];
+    for (k = size; k-- > 0;) {
+        for (j = k + 1; j < size; ++j) c->work[k] -= B[k * size + j] * c->work[j];
         c->work[k] /= B[k * size + k];
     }
-    for (k = 0; k < size; ++k) {
-        const int unknown = c->column_order[k];
-        right[unknown] = k < rank ? c->work[k] * c->scale[unknown] : 0.0;
-    }
+    for (k = 0; k < size; ++k) right[c->column_order[k]] = c->work[k] * c->scale[c->column_order[k]];
 }
 
 /* of a direction in the mass metric, over what the ideal rows leave free */
@@ -235,16 +334,22 @@ static int reach_servo_rows(realised_memory *c) {
 
 static int solve_realised_once(realised_memory *c, int with_law) {
     const int n = c->shape->n, m = c->shape->m, r = c->shape->r, p = c->shape->p, size = c->size;
-    int i, k, regular;
+    int i, k;
     c->said->inconsistency = 0;
     if (!gather_realised(c, with_law)) {
         c->said->status = MODEL_not_finite;
         return 0;
     }
-    regular = factor_realised(c);
-    c->said->rank = c->rank > n ? c->rank - n : 0;
-    c->said->redundant = c->said->rank < m;
-    if (!regular && with_law) return 0; /* this start has no solution; others may */
+    c->said->rank = c->row_rank;
+    c->said->redundant = c->row_rank < m;
+    if (!factor_realised(c)) {
+        if (with_law) return 0; /* this start has no solution; others may */
+        c->said->status = MODEL_singular_mass;
+        c->said->singular_column = 0;
+        for (k = c->rank; k < size; ++k)
+            if (c->column_order[k] < n) c->said->singular_column = c->column_order[k];
+        return 0;
+    }
     for (k = 0; k <= p + r; ++k) substitute_realised(c, c->columns + k * size);
     if (r > 0 && !reach_servo_rows(c)) return 0;
     for (i = 0; i < size; ++i) {
@@ -252,12 +357,6 @@ static int solve_realised_once(realised_memory *c, int with_law) {
         for (k = 0; k < p; ++k) c->unknowns[i] += c->columns[(1 + k) * size + i] * c->unknowns[size + k];
     }
     c->said->servo_rank = r;
-    /* a pivot is missing for a reason other than dependent rows: M does not determine the motion */
-    if (!regular && c->rank < n) {
-        c->said->status = MODEL_singular_mass;
-        c->said->singular_column = c->column_order[c->rank] < n - 1 ? c->column_order[c->rank] : n - 1;
-        return 0;
-    }
     return 1;
 }
 
