@@ -17,6 +17,7 @@
 #include "base/diagnostic_reference.hpp"
 #include "base/number_format.hpp"
 #include "base/scientific.hpp"
+#include "base/time_text.hpp"
 #include "command_line.hpp"
 #include "gallery.hpp"
 #include "library/model_files.hpp"
@@ -176,7 +177,8 @@ void show(const ClaimResults& results) {
                                          : c.holds               ? "holds"
                                          : c.misprint            ? "misprint: fails, as stated"
                                                                  : "FAILS";
-        fmt::print("    {}: {} ({} states{}, largest relative difference {})\n", c.label, verdict, c.states,
+        fmt::print("    {}: {} ({} states{}{}, largest relative difference {})\n", c.label, verdict, c.states,
+                   c.without_value > 0 ? fmt::format(", {} of them without a value", c.without_value) : "",
                    results.wide && !c.wide ? " in double precision" : "", scientific(c.residual));
         if (!c.holds && c.tested && !c.hint.empty()) fmt::print("      {}\n", c.hint);
     }
@@ -187,6 +189,7 @@ Json claims_json(const ClaimResults& results) {
     for (const ClaimResult& c : results.claims) {
         Json entry{{"label", c.label},         {"text", c.text},   {"misprint", c.misprint}, {"tested", c.tested},
                    {"with_50_digits", c.wide}, {"holds", c.holds}, {"states", c.states},     {"residual", c.residual}};
+        if (c.without_value > 0) entry["states_without_value"] = c.without_value;
         if (c.tested && !c.holds) {
             entry["entry"] = c.entry;
             entry["left"] = c.left;
@@ -435,8 +438,11 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         fmt::print("{}", summary);
     } else {
         const SimulateSummary& s = result->summary;
-        fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason), short_number(s.t_end),
-                   s.steps, s.rejected, s.rows);
+        fmt::print("{}: {} at t = {} s, {} steps ({} rejected), {} rows\n", d.model->name, name(s.reason),
+                   time_text(s.t_end, s.t_start), s.steps, s.rejected, s.rows);
+        if (result->backwards())
+            fmt::print("  backwards in time  from t = {} s to t = {} s\n", time_text(result->options.t0, result->options.t1),
+                       time_text(result->options.t1, result->options.t0));
         if (result->formulation == "minimal") fmt::print("  independent  {}\n", independent_names(*result));
         if (!result->start_mode.empty()) fmt::print("  at the start  {}\n", result->start_mode);
         for (const std::string& condition : result->completed) fmt::print("  completed by  {}\n", condition);
@@ -447,6 +453,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         if (result->events.size() > k_events)
             fmt::print("  and {} more events, the last at t = {} s\n", result->events.size() - k_events,
                        short_number(result->events.back().t, 9));
+        for (const NotFinite& c : result->not_finite)
+            fmt::print("  not finite  {} in {} of {} rows, first at t = {} s\n", c.column, c.rows, s.rows, short_number(c.first));
         if (result->law_switches > 0)
             fmt::print("  laws switched  {} time{}\n", result->law_switches, result->law_switches == 1 ? "" : "s");
         if (!d.dynamics->rows.empty())

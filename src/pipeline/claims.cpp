@@ -257,16 +257,35 @@ private:
             std::count_if(values.where.begin(), values.where.end(), [&](const auto& where) { return where[claim] == 1; }));
     }
 
+    // those of them where a side of some equation is not finite
+    template <class T>
+    [[nodiscard]] std::size_t without_value(const Values<T>& values, std::size_t claim) const {
+        std::size_t out = 0;
+        for (std::size_t k = 0; k < values.where.size(); ++k) {
+            if (!(values.where[k][claim] == 1)) continue;
+            bool finite = true;
+            for (std::size_t e = 0; e < equations_.size(); ++e)
+                if (equations_[e].claim == claim) finite = finite && is_finite(T(values.left[k][e] - values.right[k][e]));
+            out += finite ? 0 : 1;
+        }
+        return out;
+    }
+
     ClaimResult judge(std::size_t c, const Values<double>& rough, const std::vector<Near<double>>& rough_near, bool wide) {
         const Claim& claim = m_.claims[c];
-        ClaimResult out{claim.label, claim.text, claim.misprint, wide, false, true, 0, 0, "", 0, 0, "", ""};
+        ClaimResult out{claim.label, claim.text, claim.misprint, wide, false, true, 0, 0, "", 0, 0, "", "", 0};
         out.states = wide ? count(exact_, c) : count(rough, c);
+        out.without_value = wide ? without_value(exact_, c) : without_value(rough, c);
+        const ScalarEquation* untested = nullptr;
         std::optional<std::pair<std::size_t, std::size_t>> worst;  // equation, state
         for (std::size_t e = 0; e < equations_.size(); ++e) {
             if (equations_[e].claim != c) continue;
             const auto [residual, shown, state] =
                 wide ? largest(e, exact_, near_, round_off(e, rough)) : largest(e, rough, rough_near, 0);
-            if (!state) continue;
+            if (!state) {  // nothing is known of it, whatever is known of the other entries
+                untested = &equations_[e];
+                continue;
+            }
             out.tested = true;
             if (!(residual <= (wide ? k_bar : k_bar_double))) out.holds = false;
             if (!worst || !(shown <= out.residual)) {
@@ -274,14 +293,23 @@ private:
                 worst = {e, *state};
             }
         }
+        out.tested = out.tested && (!untested || !out.holds);
         if (!out.tested) {
             out.holds = false;
             diagnostics_.add(
-                {Code::E1003, claim.span, fmt::format("claim \"{}\" could not be tested", claim.label),
+                {Code::E1003, claim.span,
+                 fmt::format("claim \"{}\" could not be tested{}", claim.label,
+                             !untested || untested->entry.empty() ? "" : fmt::format(" ({})", untested->entry)),
                  out.states == 0 ? "no random state satisfies its condition" : "its sides are not finite at any random state",
                  "states where both sides are finite", "check its condition, and divisions and roots in it"});
             return out;
         }
+        if (out.without_value > 0)
+            diagnostics_.add(
+                {Code::N0852, claim.span,
+                 fmt::format("claim \"{}\" has no value at {} of {} states", claim.label, out.without_value, out.states),
+                 "a side that is not finite", "sides that are finite wherever the claim is meant",
+                 "say with `where` for which states it is meant"});
         if (!out.holds && worst) explain(out, worst->first, worst->second, rough, wide);
         if (!out.holds && !claim.misprint)
             diagnostics_.add(

@@ -22,7 +22,8 @@ struct ClaimResult {
     std::string entry;           // of a matrix or a vector
     double left = 0, right = 0;  // at the state that shows it
     std::string state;
-    std::string hint;  // one factor or sign that repairs it
+    std::string hint;               // one factor or sign that repairs it
+    std::size_t without_value = 0;  // states of those above at which a side is not finite; it was tested at the others
 };
 
 struct ClaimResults {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "base/integrators.hpp"
 #include "base/number_format.hpp"
+#include "base/time_text.hpp"
 #include "pipeline/start_branches.hpp"
 #include "pipeline/start_problems.hpp"
 #include "sim/motion_program.hpp"
@@ -15,6 +17,8 @@ namespace appell {
 
 namespace {
 
+// a step is at least so many roundings of t
+constexpr double k_least_step_roundings = 16;
 // fewer are no reason to change the integrator
 constexpr std::size_t k_many_stiff_steps = 1000;
 
@@ -179,7 +183,7 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
                 state_text(m, s.x_start),
                 "a constraint that some change of the coordinates or speeds violates at once",
                 "start elsewhere, or write the constraint without the square or product that vanishes there"};
-    const std::string when = fmt::format("t = {}", short_number(s.t_end));
+    const std::string when = fmt::format("t = {}", time_text(s.t_end, s.t_start));
     std::string what;
     switch (s.loss) {
         case RowLoss::vanishes: what = fmt::format("the gradient of constraint {} vanishes at {}", constraint, when); break;
@@ -207,13 +211,59 @@ Diagnostic not_finite(const ConstrainedDynamics& d, const Motion& motion, Code c
     return {code, {}, "the equations of motion are not finite " + when, state, "finite numbers", hint};
 }
 
+// The last state that was reached is good, and what has no value lies ahead of it: the part that loses its value first along the
+// rate there.
+std::optional<PartWithoutValue> part_ahead(const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s) {
+    MotionProgram rate(motion, motion.rate);
+    (void)rate.run(s.t_end, s.x_end);
+    std::vector<double> rates(rate.output("qd").begin(), rate.output("qd").end());
+    rates.insert(rates.end(), rate.output("ud").begin(), rate.output("ud").end());
+    const double gone_by = s.t_end != s.t_start ? s.t_end - s.t_start : 1;
+    for (const double share : {1e-12, 1e-9, 1e-6, 1e-3}) {
+        const double step = share * gone_by;
+        std::vector<double> x = s.x_end;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (std::isfinite(rates[i])) x[i] += step * rates[i];
+        if (auto part =
+                part_without_value(d, motion, s.t_end + step, x, fmt::format("beyond t = {}", time_text(s.t_end, s.t_start))))
+            return part;
+    }
+    return std::nullopt;
+}
+
+Diagnostic from_part(const Model& m, const PartWithoutValue& part, const SimulateSummary& s, const std::string& hint) {
+    return {Code::E0804,      part.span, part.message, fmt::format("{}, behind {}", part.found, state_text(m, s.x_end)),
+            "finite numbers", hint};
+}
+
+// Far from t = 0 a step that moves t may be too long for the motion.
+std::string coarse_time(const SimulateSummary& s) {
+    constexpr double k_coarse = 1e-10;  // of the time that went by
+    const double apart = std::abs(s.t_end) * std::numeric_limits<double>::epsilon();
+    if (!(k_least_step_roundings * apart > k_coarse * std::abs(s.t_end - s.t_start))) return "";
+    return fmt::format(
+        "numbers near t = {} are {} s apart, and no shorter step moves t: begin the run nearer to t = 0; otherwise ",
+        short_number(s.t_end), short_number(apart, 2));
+}
+
+// of a run with too many steps
+std::string what_it_takes(const SimulateSummary& s) {
+    constexpr double k_largest_limit = 4e9;
+    const double enough = 1.1 * s.steps_needed;
+    const std::string limit = enough < k_largest_limit
+                                  ? fmt::format("--limit steps={} lets it end", short_number(std::ceil(enough), 2))
+                                  : fmt::format("no limit reaches that far (--limit steps=N takes up to {}): shorten the run",
+                                                short_number(k_largest_limit));
+    return fmt::format("{}; loosened tolerances make steps longer; the rows up to there are kept", limit);
+}
+
 }  // namespace
 
 void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s,
                          const Diagnostic& switching) {
     const Model& m = *d.model;
     const auto place = [&](std::span<const double> x) { return state_text(m, x); };
-    const std::string when = fmt::format("t = {}", short_number(s.t_end));
+    const std::string when = fmt::format("t = {}", time_text(s.t_end, s.t_start));
     const bool at_start = s.steps == 0;
     const auto rows_kept = "the rows up to there are kept";
     switch (s.reason) {
@@ -221,6 +271,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
         case EndReason::event: break;
         case EndReason::no_mode:
         case EndReason::penetrated:
+        case EndReason::no_value:
         case EndReason::chatter: {
             Diagnostic why = switching;
             if (why.found.empty()) why.found = place(s.x_end);
@@ -241,6 +292,10 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                 diagnostics.add(*law);
                 break;
             }
+            if (const auto part = at_start ? std::nullopt : part_ahead(d, motion, s)) {
+                diagnostics.add(from_part(m, *part, s, rows_kept));
+                break;
+            }
             diagnostics.add(not_finite(d, motion, at_start ? Code::E0803 : Code::E0804, s.t_end, s.x_end, "at " + when,
                                        at_start ? k_check_start : rows_kept));
             break;
@@ -251,9 +306,10 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                  fmt::format("the step size collapsed at {}", when),
                  place(s.x_end),
                  "a motion that can be followed",
-                 "look for a singularity or a jump of the forces there (sign, abs or unit of a velocity that vanishes; dry "
-                 "friction that may stick is `nonideal c: friction on P = ...`), or loosen the tolerances; the rows "
-                 "up to there are kept"});
+                 fmt::format("{}look for a singularity or a jump of the forces there (sign, abs or unit of a velocity that "
+                             "vanishes; dry friction that may stick is `nonideal c: friction on P = ...`), or loosen the "
+                             "tolerances; the rows up to there are kept",
+                             coarse_time(s))});
             break;
         case EndReason::singular_mass:
             if (const auto singular = at_start ? singular_coordinates(d, motion, s.t_end, s.x_start) : std::nullopt)
@@ -313,6 +369,10 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
             break;
         case EndReason::rank_loss: diagnostics.add(lost_rank(d, s)); break;
         case EndReason::projection_failed:
+            if (const auto part = part_ahead(d, motion, s)) {
+                diagnostics.add(from_part(m, *part, s, rows_kept));
+                break;
+            }
             diagnostics.add({Code::E0809,
                              {},
                              fmt::format("the state could not be brought back onto the constraints at {}", when),
@@ -324,9 +384,11 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
             diagnostics.add({Code::E0810,
                              {},
                              fmt::format("the run took {} steps and reached only {}", s.steps, when),
-                             "",
+                             std::isfinite(s.steps_needed)
+                                 ? fmt::format("at this pace about {} steps in all", short_number(s.steps_needed, 2))
+                                 : "",
                              "fewer steps",
-                             "loosen the tolerances or raise --limit steps=N; the rows up to there are kept"});
+                             what_it_takes(s)});
             break;
         case EndReason::too_many_rows:
             diagnostics.add({Code::E0814,
@@ -371,6 +433,48 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          "the motion is determined; of the multipliers those of least norm are given"});
 }
 
+namespace {
+
+// Many states before a contact, an impact or an event that acts lead to one behind it.
+void check_direction(Diagnostics& diagnostics, const Model& m, const SimulateOptions& o) {
+    if (!(o.t1 < o.t0)) return;
+    const auto refuse = [&](Span span, const std::string& what) {
+        diagnostics.add({Code::E0847, span,
+                         fmt::format("the run goes backwards in time, from t = {} to t = {}, and the model has {}",
+                                     short_number(o.t0), short_number(o.t1), what),
+                         "", "a model whose motion can be followed backwards: smooth laws, or laws that switch",
+                         "run forwards from an earlier state, or leave it out"});
+    };
+    const auto contact = std::ranges::find_if(m.constraints, &Constraint::unilateral);
+    if (contact != m.constraints.end()) return refuse(contact->span, fmt::format("the contact {}", contact->name));
+    if (!m.frictions.empty())
+        return refuse(m.frictions.front().span,
+                      fmt::format("friction of {}", m.constraints[m.frictions.front().constraint].name));
+    const auto acts = [](const Event& e) { return !e.sets.empty() || !e.drops.empty() || !e.enforces.empty(); };
+    const auto event = std::ranges::find_if(m.events, acts);
+    if (event != m.events.end()) refuse(event->span, fmt::format("the event {}, which changes the motion", event->name));
+}
+
+// Far from t = 0 numbers are far apart.
+template <class Refuse>
+void check_resolution(const SimulateOptions& o, const Refuse& refuse) {
+    const double farthest = std::max(std::abs(o.t0), std::abs(o.t1));
+    const double apart = farthest * std::numeric_limits<double>::epsilon(), least = k_least_step_roundings * apart;
+    const auto too_short = [&](const std::string& what, double value, double bound) {
+        if (value < bound)
+            refuse(fmt::format("{} {} s near t = {}, where numbers are {} s apart", what, short_number(value),
+                               short_number(farthest), short_number(apart, 2)),
+                   fmt::format("at least {} s, or a run nearer to t = 0", short_number(bound, 2)));
+    };
+    too_short("a run of", std::abs(o.t1 - o.t0), 4 * least);
+    if (o.every > 0) too_short("rows every", o.every, 4 * apart);
+    if (o.step > 0) too_short("steps of", o.step, least);
+    if (o.max_step > 0) too_short("max_step", o.max_step, least);
+    if (o.first_step > 0) too_short("first_step", o.first_step, least);
+}
+
+}  // namespace
+
 bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOptions& wanted, const Run& run) {
     const SimulateOptions& o = run.options;
     const std::size_t before = diagnostics.error_count();
@@ -379,6 +483,9 @@ bool check_run_options(Diagnostics& diagnostics, const Model& m, const RunOption
     };
     if (!std::isfinite(o.t0) || !std::isfinite(o.t1) || o.t1 == o.t0)
         refuse(fmt::format("a run from {} to {}", o.t0, o.t1), "a run of finite length");
+    else
+        check_resolution(o, refuse);
+    check_direction(diagnostics, m, o);
     if (wanted.forces && m.constraints.empty())
         refuse(fmt::format("--forces {}: the model has no constraints, and so no constraint forces", *wanted.forces),
                "a model with constraints");

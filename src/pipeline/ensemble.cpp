@@ -314,7 +314,7 @@ Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress
                 motion, member.numbers->x0, member.options,
                 [&](double t, std::span<const double> observed) {
                     std::copy(observed.begin(), observed.end(), row.begin());
-                    audit.note(row);
+                    audit.note(t, row);
                     collector.row(t, row);
                 },
                 progress);

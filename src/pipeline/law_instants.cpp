@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "pipeline/law_jumps.hpp"
+#include "pipeline/missing_values.hpp"
 #include "pipeline/mode_switching.hpp"
 
 namespace appell {
@@ -23,6 +24,14 @@ bool ModeSwitching::decide_laws(double t, std::span<const double> x, const Flips
     const bool good = laws_->decide(now_->laws, t, x, flips, failure_);
     now_->set_sides(laws_->sides());
     return good;
+}
+
+// those that depend on time alone; the others are guards
+bool ModeSwitching::laws_have_values(double t, std::span<const double> x) {
+    if (!laws_) return true;
+    const std::optional<std::size_t> gone = laws_->without_value(now_->laws, t, x);
+    if (gone) failure_ = guard_without_value(system_, {GuardMeaning::What::condition, *gone}, laws_->text(*gone), t);
+    return !gone;
 }
 
 // They switch, and where they prescribe velocities, speeds jump. What touches takes that as an impact.
@@ -94,13 +103,14 @@ double ModeSwitching::next_instant(double t, double t_end) { return laws_ ? laws
 Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
     Instant now{t, off_, {x.begin(), x.end()}};
     look_at_events(t, x, nullptr);
-    if (laws_->due().empty()) {  // the search for instants got only that far
+    if (laws_->due().empty()) {  // the search for instants got only that far, or a condition loses its value
         now.acted.resize(m_.events.size());
         settle_guards(now);
-        return Verdict::go_on;
+        return laws_have_values(t, x) ? Verdict::go_on : Verdict::failed;
     }
     const Verdict verdict = happen(now, x, {}, Flips(laws_->due().begin(), laws_->due().end()));
-    return verdict == Verdict::go_on ? Verdict::changed : verdict;
+    if (verdict != Verdict::go_on && verdict != Verdict::changed) return verdict;
+    return laws_have_values(t, x) ? Verdict::changed : Verdict::failed;
 }
 
 }  // namespace appell

@@ -9,6 +9,7 @@
 
 #include "base/number_format.hpp"
 #include "expr/print.hpp"
+#include "pipeline/missing_values.hpp"
 #include "pipeline/smooth_laws.hpp"
 #include "sim/motion_program.hpp"
 
@@ -28,6 +29,8 @@ constexpr double k_still = 1e-12;
 constexpr int k_most_looks = 20;
 // instants closer than so many units in the last place of the time are one
 constexpr double k_together = 32;
+// a time that comes right after another, against the run
+constexpr double k_right_after = 1e-12;
 
 // A condition of time alone as a function of the time that goes by from `begin` on, in the direction of the run.
 class Clock final : public EnclosedFunctions {
@@ -163,6 +166,8 @@ void LawSwitching::mark(double t, std::span<const Flip> flips) {
 }
 
 bool LawSwitching::is_on_surface(std::size_t i) const {
+    // one that had no side may just have got its value, far from its surface
+    if (marks_[i].from == 0 && std::abs(values_[i]) > noise_[i]) return false;
     return marks_[i].set && !(std::abs(values_[i] - marks_[i].value) > 2 * noise_[i]);
 }
 
@@ -251,9 +256,11 @@ LawSwitching::Next LawSwitching::search(LawPrograms& programs, std::size_t k, do
     const double length = std::abs(t_end - t), eps = std::numeric_limits<double>::epsilon();
     const double noise = clock.noise(length);
     for (double horizon = length; horizon > eps * std::max(std::abs(t), length); horizon *= 0.5) {
-        Crossing c{.side = out.from, .noise = noise, .band = noise, .leaves = true};
+        Crossing c{.side = out.from, .noise = noise, .band = noise, .leaves = true, .through_infinity = true};
         if (!search.run(clock, 0, horizon, std::span(&c, 1))) continue;  // too much work: not so far ahead
-        if (!std::isnan(c.at)) {
+        if (c.lost > k_together * eps * std::max(std::abs(t), length) && !(c.at <= c.lost)) {
+            out.at = t + direction_ * c.lost;  // where that begins the run looks whether it matters
+        } else if (!std::isnan(c.at)) {
             out.to = out.from != 0 ? -out.from : clock.evaluate(c.at)[0] > 0 ? 1 : -1;
             out.at = t + direction_ * c.at;
         } else if (horizon < length) {
@@ -294,6 +301,18 @@ bool LawSwitching::leaves_surfaces(LawPrograms& programs, double t, std::span<co
     return true;
 }
 
+std::optional<std::size_t> LawSwitching::without_value(LawPrograms& programs, double t, std::span<const double> x) {
+    if (programs.of_time.empty()) return std::nullopt;
+    const double after = t + direction_ * std::max(4 * k_together * std::numeric_limits<double>::epsilon() * std::abs(t),
+                                                   k_right_after * duration_);
+    for (std::size_t k = 0; k < programs.of_time.size(); ++k) {
+        const std::size_t i = programs.of_time[k];
+        Clock clock(*programs.motion, programs.clocks[k], sides_, after, direction_);
+        if (!std::isfinite(clock.evaluate(0)[0]) && rate_depends_on_side(*programs.motion, i, after, x)) return i;
+    }
+    return std::nullopt;
+}
+
 std::string LawSwitching::text(std::size_t condition) const {
     const Condition& c = conditions_.all()[condition];
     return fmt::format("{} = {}", to_text(g_, c.first), to_text(g_, c.second));
@@ -315,11 +334,15 @@ Diagnostic LawSwitching::sliding(std::size_t condition, double t) const {
             k_instead_of_sliding};
 }
 
-std::optional<Diagnostic> LawSwitching::endless(double t) const {
-    if (!last_ || last_->t != t) return std::nullopt;
+std::optional<Diagnostic> LawSwitching::endless(double from, double t) const {
+    if (!last_ || direction_ * (last_->t - from) < 0) return std::nullopt;
+    const double resolved = 1e-6 * duration_;
+    const std::string when = std::abs(t - from) < resolved
+                                 ? fmt::format("at t = {}", short_number(t))
+                                 : fmt::format("from t = {} to t = {}", short_number(from), short_number(t));
     return Diagnostic{Code::E0832,
                       {},
-                      fmt::format("laws switch again and again at t = {}, where {}", short_number(t), text(last_->condition)),
+                      fmt::format("laws switch again and again {}, where {}", when, text(last_->condition)),
                       "",
                       "laws that let the motion cross",
                       k_instead_of_sliding};

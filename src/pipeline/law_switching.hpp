@@ -52,12 +52,15 @@ public:
     // those that do there; none where the search only got that far
     [[nodiscard]] std::span<const Flip> due() const { return due_; }
 
+    // A condition of time alone that has no value right after t, on which the rate of the motion depends at a state.
+    [[nodiscard]] std::optional<std::size_t> without_value(LawPrograms& programs, double t, std::span<const double> x);
+
     // the surface of a condition: "x = 1"
     [[nodiscard]] std::string text(std::size_t condition) const;
     // a condition that the motion can neither cross nor leave
     [[nodiscard]] Diagnostic sliding(std::size_t condition, double t) const;
-    // where a run goes on no more because conditions switch again and again there
-    [[nodiscard]] std::optional<Diagnostic> endless(double t) const;
+    // where a run goes on no more because conditions switch again and again from some time on
+    [[nodiscard]] std::optional<Diagnostic> endless(double from, double t) const;
 
 private:
     struct Last {
@@ -76,7 +79,7 @@ private:
 
     // when a condition of time alone switches next, found from some time on
     struct Next {
-        double at = 0;  // then, or where the search came to its end
+        double at = 0;  // then, or where it loses its value, or where the search came to its end
         double t_end = std::numeric_limits<double>::quiet_NaN();
         int from = 0, to = 0;  // sides; to 0: it does not
     };

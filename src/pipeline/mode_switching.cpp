@@ -8,6 +8,7 @@
 
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
+#include "pipeline/missing_values.hpp"
 #include "pipeline/motion_lowering.hpp"
 #include "sim/project.hpp"
 #include "sim/works.hpp"
@@ -272,46 +273,6 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     return true;
 }
 
-bool ModeSwitching::set_values(const Event& event, std::size_t index, double t, std::span<double> x) {
-    if (event.sets.empty()) return true;
-    MotionProgram& program = *now_->evaluated;
-    (void)program.run(t, x);
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < index; ++i) first += m_.events[i].sets.size();
-    const std::span<const double> values = program.output("set");
-    for (std::size_t k = 0; k < event.sets.size(); ++k) {
-        const double value = values[first + k];
-        if (!std::isfinite(value)) return fail(fmt::format("event {} sets a value that is not finite", event.name));
-        x[set_places_[index][k]] = value;
-    }
-    return true;
-}
-
-bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::span<double> x) {
-    if (!set_values(event, index, t, x)) return false;
-    for (const std::size_t c : event.drops) {
-        off_[c] = true;
-        for (const Friction& f : m_.frictions)
-            if (f.constraint == c) off_[f.stick] = true;
-    }
-    if (event.enforces.empty()) return true;
-    const std::vector<double> before(x.begin(), x.end());
-    for (const std::size_t c : event.enforces) off_[c] = false;
-    now_ = mode(x);
-    if (now_ == nullptr) return fail("the equations of the next mode can not be made");
-    // a constraint on positions must hold where it is enforced: no force moves a point at once
-    const Motion& motion = now_->lowered.motion;
-    Projector position(motion, motion.position, Projector::Part::coordinates);
-    if (motion.position_rows > 0 && position.measure(t, x).scaled > std::max(1e3 * atol_, 1e-6))
-        return fail(fmt::format("event {} at t = {} enforces a constraint on positions that does not hold there", event.name,
-                                short_number(t)));
-    if (!project(t, x, false))
-        return fail(fmt::format("no state near the one at t = {} satisfies what event {} enforces", short_number(t), event.name));
-    if (!inspect(t, x)) return false;
-    for (const std::size_t c : event.enforces) begin_friction(c);
-    return true;
-}
-
 void ModeSwitching::look_at_forces(double t, std::span<const double> x) {
     const std::size_t rows = now_->dynamics.rows.size();
     if (rows < 2 || (now_->inspected && now_->rank == rows)) return;
@@ -339,29 +300,6 @@ double ModeSwitching::energy(double t, std::span<const double> x) {
     return energy_->output("energy").front();
 }
 
-// Events at one instant act in the order of the file. Where the reverse order sets something else, the model says too little.
-void ModeSwitching::judge_order(double t, std::span<const double> x, std::span<const std::size_t> events) {
-    if (events.size() < 2) return;
-    std::vector<double> forward(x.begin(), x.end()), backward = forward;
-    bool good = true;
-    for (std::size_t k = 0; k < events.size(); ++k) {
-        const std::size_t last = events[events.size() - 1 - k];
-        good = good && set_values(m_.events[events[k]], events[k], t, forward) && set_values(m_.events[last], last, t, backward);
-    }
-    std::size_t i = 0;
-    while (i < states() && std::abs(forward[i] - backward[i]) <= atol_ + 1e-9 * std::abs(forward[i])) ++i;
-    if (!good || i == states() || !order_said_.emplace(events.front(), events.back()).second) return;
-    const Event &first = m_.events[events.front()], &last = m_.events[events.back()];
-    const std::string name = i < m_.coordinates.size() ? m_.coordinates[i].name : m_.speeds[i - m_.coordinates.size()].name;
-    diagnostics_.add({Code::W0845, last.span,
-                      fmt::format("events {} and {} happen at once, at t = {}, and {} depends on which acts first", first.name,
-                                  last.name, short_number(t), name),
-                      fmt::format("{} = {} in the order of the file, {} in the reverse order", name, short_number(forward[i]),
-                                  short_number(backward[i])),
-                      "one value, or events that do not happen at once",
-                      "the order of the file is taken; make one event of the two, or let one test the other's condition"});
-}
-
 Diagnostic ModeSwitching::penetration(std::size_t contact, double t, double gap) const {
     const Constraint& c = m_.constraints[contacts_[contact]];
     return {Code::E0834,
@@ -376,7 +314,7 @@ Diagnostic ModeSwitching::failure(const SimulateSummary& s) const {
     switch (s.reason) {
         case EndReason::penetrated: return penetration(now_->guards[*s.penetrated].index, s.penetrated_at, s.penetrated_gap);
         case EndReason::chatter:
-            if (const auto endless = laws_ ? laws_->endless(s.t_end) : std::nullopt) return *endless;
+            if (const auto endless = laws_ ? laws_->endless(s.chatter_from, s.t_end) : std::nullopt) return *endless;
             return {Code::E0843,
                     {},
                     fmt::format("events follow each other without end at t = {}", short_number(s.t_end)),
@@ -396,21 +334,6 @@ bool ModeSwitching::keeps_contacts_open(double t) {
         return false;
     }
     return true;
-}
-
-void ModeSwitching::look_at_events(double t, std::span<const double> x, std::vector<GuardMeaning>* moved) {
-    if (!now_->evaluated) return;
-    (void)now_->evaluated->run(t, x);
-    const std::span<const double> values = now_->evaluated->output("value");
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!(std::abs(values[i]) > atol_)) continue;
-        const int before = event_sides_[i], side = values[i] > 0 ? 1 : -1;
-        event_sides_[i] = side;
-        if (moved == nullptr || before * side >= 0) continue;
-        const Guard::Passage passage = passage_of(m_.events[i]);
-        if (passage == Guard::Passage::either || passage == (side > 0 ? Guard::Passage::rising : Guard::Passage::falling))
-            moved->push_back({GuardMeaning::What::event, i});
-    }
 }
 
 void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> happened, std::vector<std::size_t>& closing) {
@@ -528,7 +451,23 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
     }
     for (std::size_t g = 0; g < sides.size(); ++g)
         if (now_->guards[g].what == GuardMeaning::What::event) event_sides_[now_->guards[g].index] = sides[g];
-    return happen(now, x, happened, flips);
+    const Verdict verdict = happen(now, x, happened, flips);
+    return verdict != Verdict::changed || laws_have_values(t, x) ? verdict : Verdict::failed;
+}
+
+Switching::Verdict ModeSwitching::noted(const GuardNote& note, std::span<const double> x) {
+    using What = GuardMeaning::What;
+    if (note.what != GuardNote::What::has_no_value) return Verdict::go_on;
+    const GuardMeaning& guard = now_->guards[note.guard];
+    const bool condition = guard.what == What::condition;
+    if (condition && !rate_depends_on_side(motion(), guard.index, note.t, x)) return Verdict::go_on;
+    Diagnostic said = guard_without_value(system_, guard, condition ? laws_->text(guard.index) : "", note.t);
+    if (guard.what != What::event) {
+        failure_ = std::move(said);
+        return Verdict::failed;
+    }
+    if (no_value_said_.insert(guard.index).second) diagnostics_.add(std::move(said));
+    return Verdict::go_on;
 }
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
@@ -576,7 +515,7 @@ bool ModeSwitching::begin() {
     if (!laws_ && contacts_.empty() && m_.frictions.empty()) return true;
     // a start that can not be had is the run's to report
     if (!project(t, x, true)) return true;
-    if (!decide_laws(t, x, {})) {
+    if (!decide_laws(t, x, {}) || !laws_have_values(t, x)) {
         diagnostics_.add(failure_);
         return false;
     }
@@ -584,8 +523,16 @@ bool ModeSwitching::begin() {
         settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())});
         return true;
     }
-    if (!inspect(t, x)) return true;
+    const bool inspected = inspect(t, x);
     bool good = true;
+    // gaps need no solve
+    const std::span<const double> gaps = now_->inspected->output("gap");
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+        if (std::isfinite(gaps[i])) continue;
+        good = false;
+        diagnostics_.add(guard_without_value(system_, {GuardMeaning::What::closes, i}, "", t));
+    }
+    if (!inspected || !good) return good;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const Constraint& c = m_.constraints[contacts_[i]];
         if (at_.gap[i] < -k_touching * size) {

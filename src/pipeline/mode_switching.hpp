@@ -47,6 +47,7 @@ public:
     [[nodiscard]] const Motion& motion() const override;
     [[nodiscard]] Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards,
                                  std::span<const int> sides) override;
+    [[nodiscard]] Verdict noted(const GuardNote& note, std::span<const double> x) override;
     [[nodiscard]] double next_instant(double t, double t_end) override;
     [[nodiscard]] Verdict instant(double t, std::span<double> x) override;
     [[nodiscard]] std::span<const Settled> settled() const override { return settled_; }
@@ -63,6 +64,8 @@ public:
     [[nodiscard]] std::size_t law_switches() const { return laws_ ? laws_->switches() : 0; }
     // why a run ended that something switched in
     [[nodiscard]] Diagnostic failure(const SimulateSummary& summary) const;
+    // kinetic and potential, at a state
+    double energy(double t, std::span<const double> x);
     // "floor closed, floor sticks"; empty when nothing is switched
     [[nodiscard]] std::string describe() const;
 
@@ -93,6 +96,7 @@ private:
     Verdict happen(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
     bool act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
     bool decide_laws(double t, std::span<const double> x, const Flips& flips);
+    bool laws_have_values(double t, std::span<const double> x);
     bool switch_laws(Instant& now, std::span<double> x, const Flips& flips);
     bool take_up(Instant& now, std::span<double> x);
     bool settle_all(double t, std::span<double> x);
@@ -107,7 +111,6 @@ private:
     void settle_guards(const Instant& now);
     void say(const Instant& now, std::span<const GuardMeaning> happened, std::span<const double> x);
     [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
-    double energy(double t, std::span<const double> x);
     void record(double t, std::string what, std::span<const double> x);
     bool fail(std::string why);
 
@@ -135,6 +138,7 @@ private:
     std::vector<int> event_sides_;  // by event, of its expression; 0: not known
     std::vector<Settled> settled_;
     std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events
+    std::set<std::size_t> no_value_said_;                       // events
     Diagnostic failure_{};
 };
 

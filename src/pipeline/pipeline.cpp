@@ -18,6 +18,7 @@
 #include "pipeline/extreme_parameters.hpp"
 #include "pipeline/findings.hpp"
 #include "pipeline/lower_motion.hpp"
+#include "pipeline/missing_values.hpp"
 #include "pipeline/mode_switching.hpp"
 #include "pipeline/smooth_laws.hpp"
 #include "pipeline/undetermined_forces.hpp"
@@ -372,7 +373,9 @@ Run planned_run(const Model& m, const RunOptions& wanted) {
     // without a spacing or times: 500 rows
     out.at = wanted.at.empty() ? m.run.at : wanted.at;
     out.at_events = m.run.at_events || wanted.at_events;
-    const double otherwise = out.at.empty() ? std::abs(out.t1 - out.t0) / 500 : std::numeric_limits<double>::infinity();
+    const double apart = 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(out.t0), std::abs(out.t1));
+    const double otherwise =
+        out.at.empty() ? std::max(std::abs(out.t1 - out.t0) / 500, apart) : std::numeric_limits<double>::infinity();
     out.every = wanted.every.value_or(m.run.every.value_or(otherwise));
     out.rtol = wanted.rtol.value_or(m.run.rtol);
     out.atol = wanted.atol.value_or(m.run.atol);
@@ -445,6 +448,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.instructions = lowered->instructions;
         derivation.timer.start("simulate");
         EnergyAudit audit(out.layout, lowered->motion.works);
+        ColumnAudit columns(out.layout.visible);
         out.curves = plot_curves(out.layout, lowered->motion.works.size());
         if (wanted.scene) out.report_rows.emplace(out.layout, lowered->motion.works.size());
         if (hooks.rows) hooks.rows->begin(out);
@@ -457,7 +461,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             if (looked_at % every == 0) switching.look_at_forces(t, std::span(row).subspan(out.layout.coordinates));
         };
         const auto take = [&](double t) {
-            audit.note(row);
+            audit.note(t, row);
+            columns.note(t, row);
             for (RunCurve& curve : out.curves) curve.points.add(curve.x == RowLayout::k_time ? t : row[curve.x], row[curve.y]);
             if (out.report_rows) out.report_rows->add(t, row);
             if (hooks.rows) {
@@ -497,6 +502,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             hooks.progress, hooks.resumable);
         derivation.timer.stop();
         out.energy = audit.balance();
+        out.not_finite = columns.found(out.columns);
         out.events = switching.events();
         out.law_switches = switching.law_switches();
         out.forces = switching.forces_chosen();
@@ -514,7 +520,9 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                      redundant)  // a row no other can be told from at the start
                 add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start, std::nullopt);
         }
-        audit.judge(derivation.diagnostics, m, out.options, out.summary);
+        audit.judge(derivation.diagnostics, m, out.options, out.summary,
+                    [&](double t, std::span<const double> x) { return switching.energy(t, x); });
+        add_not_finite(derivation.diagnostics, out.not_finite, out.summary.rows);
         name_extreme_parameters(derivation.diagnostics, m);
         if (!std::isfinite(out.energy.start + out.energy.end + out.energy.largest)) refuse_overflow(derivation.diagnostics, m);
     } catch (const NodeLimitReached& limit) {

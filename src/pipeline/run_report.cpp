@@ -87,7 +87,9 @@ void add_claims(ReportContent& out, const ClaimResults& results) {
                               : c.holds               ? "holds"
                               : c.misprint            ? "misprint: fails, as stated"
                                                       : "fails";
-        std::string detail = fmt::format("{} states, {}", c.states, scientific(c.residual, 0));
+        std::string detail = fmt::format("{} states{}, {}", c.states,
+                                         c.without_value > 0 ? fmt::format(", {} of them without a value", c.without_value) : "",
+                                         scientific(c.residual, 0));
         if (c.tested && !c.holds && !c.hint.empty()) detail += "; " + c.hint;
         out.claims.push_back({c.label, c.text, verdict, std::move(detail), c.tested && c.holds != c.misprint});
     }

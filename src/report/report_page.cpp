@@ -169,7 +169,8 @@ std::string statistics(const Content& c) {
     const IntegratorInfo& integrator = info(run.options.integrator);
     std::vector<std::pair<std::string, std::string>> rows{
         {"ended", fmt::format("{} at t = {} s", name(s.reason), short_number(s.t_end))},
-        {"time span", fmt::format("{} s to {} s", short_number(run.options.t0), short_number(run.options.t1))},
+        {"time span", fmt::format("{} s to {} s{}", short_number(run.options.t0), short_number(run.options.t1),
+                                  run.backwards() ? ", backwards in time" : "")},
         {"formulation", run.formulation},
         {"integrator", std::string(integrator.name)},
         {integrator.fixed_step ? "step" : "tolerances",
@@ -181,6 +182,9 @@ std::string statistics(const Content& c) {
         {"corrections onto the constraints", count_text(s.projections)},
         {"rows", count_text(s.rows)}};
     if (!run.start_mode.empty()) rows.emplace_back("mode at the start", run.start_mode);
+    for (const NotFinite& c : run.not_finite)
+        rows.emplace_back("not finite: " + c.column,
+                          fmt::format("{} of {} rows, first at t = {} s", c.rows, s.rows, short_number(c.first)));
     if (run.law_switches > 0) rows.emplace_back("switches of laws", fmt::format("{}", run.law_switches));
     const bool constrained = run.layout.kinetic > run.layout.residuals;
     if (constrained)

@@ -83,6 +83,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     out["reason"] = name(s.reason);
     out["t_start"] = run.options.t0;
     out["t_end"] = number(s.t_end);
+    if (run.backwards()) out["backwards"] = true;
     const IntegratorInfo& integrator = info(run.options.integrator);
     out["options"] = {{"formulation", run.formulation}, {"integrator", integrator.name}};
     if (integrator.fixed_step) {
@@ -127,6 +128,11 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     if (run.forces.any()) out["forces_not_unique"] = to_json(run.forces);
     if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
     if (run.law_switches > 0) out["law_switches"] = run.law_switches;
+    if (!run.not_finite.empty()) {
+        out["not_finite"] = Json::array();
+        for (const NotFinite& c : run.not_finite)
+            out["not_finite"].push_back({{"column", c.column}, {"rows", c.rows}, {"first", number(c.first)}});
+    }
     if (m.switches() || !run.events.empty()) {
         out["events"] = Json::array();
         for (const RunEvent& event : run.events) {

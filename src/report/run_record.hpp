@@ -55,6 +55,13 @@ struct ForcesChosen {
     [[nodiscard]] std::string text() const;  // one sentence
 };
 
+// a column that is not finite in some rows
+struct NotFinite {
+    std::string column;
+    std::size_t rows = 0;
+    double first = 0;  // time
+};
+
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
@@ -68,6 +75,7 @@ struct Run {
     std::vector<RunEvent> events;
     std::size_t law_switches = 0;  // of conditions in laws
     EnergyBalance energy;
+    std::vector<NotFinite> not_finite;
     RowLayout layout;
     std::vector<std::string> columns;  // visible ones first
     std::vector<double> table;         // row by row: t, columns (visible and for plots); empty where somebody else took the rows
@@ -76,6 +84,7 @@ struct Run {
     std::size_t nodes = 0, instructions = 0;
     std::vector<std::pair<std::string, double>> phases;  // seconds
 
+    [[nodiscard]] bool backwards() const { return options.t1 < options.t0; }
     [[nodiscard]] std::size_t width() const { return 1 + columns.size(); }
     [[nodiscard]] std::size_t rows() const { return table.size() / width(); }
     [[nodiscard]] double at(std::size_t row, std::size_t column) const { return table[row * width() + 1 + column]; }

@@ -69,9 +69,7 @@ void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) 
                 if (c.side * at_end_[which] > 0) c.clear = piece.b;
                 break;
             case Verdict::crossing: cross(c, piece, which); break;
-            case Verdict::no_value:
-                if (std::isnan(c.lost)) c.lost = piece.a;
-                break;
+            case Verdict::no_value: lose(c, piece.a); break;
             case Verdict::near_zero: settle(c, piece, which); break;
             case Verdict::unclear:
                 if (shortest)
@@ -118,7 +116,7 @@ CrossingSearch::Verdict CrossingSearch::judge(const Crossing& c, const Piece& pi
 void CrossingSearch::settle(Crossing& c, const Piece& piece, std::size_t which) {
     const double at_end = at_end_[which];
     if (!std::isfinite(at_end)) {
-        if (std::isnan(c.lost)) c.lost = piece.b;
+        lose(c, piece.b);
     } else if (c.side == 0) {
         if (std::abs(at_end) <= c.noise) return;
         if (c.leaves)
@@ -130,6 +128,19 @@ void CrossingSearch::settle(Crossing& c, const Piece& piece, std::size_t which) 
     } else if (std::isnan(c.grazes)) {
         c.grazes = piece.b;
     }
+}
+
+void CrossingSearch::lose(Crossing& c, double at) const {
+    if (std::isnan(c.lost)) c.lost = at;
+    if (!c.through_infinity) c.side = 0;
+}
+
+// It grows without bound towards the place between a and b where its sign changes.
+bool CrossingSearch::is_pole(const Piece& piece, double a, double b, std::size_t which) const {
+    constexpr double k_larger = 1e3;
+    const auto size = [&](double s) { return std::abs(functions_->evaluate(s)[which]); };
+    const double there = std::min(size(a), size(b));
+    return there > k_larger * std::max(size(begin_), size(end_)) && there >= std::max(size(piece.a), size(piece.b));
 }
 
 // The first place in the piece that is not on the side before any more: between the ends by the rule of Illinois, which keeps the
@@ -163,6 +174,11 @@ void CrossingSearch::cross(Crossing& c, const Piece& piece, std::size_t which) {
             ga = g;
         }
         halve = b - a > 0.5 * before;
+    }
+    if (!c.through_infinity && is_pole(piece, a, b, which)) {
+        lose(c, b);
+        c.side = -side;
+        return;
     }
     c.at = b;
     first_ = std::min(first_, b);

@@ -30,6 +30,9 @@ struct Crossing {
     double noise = 0;     // values this close to zero have no sign
     double band = 0;      // within it a function may touch zero without crossing it
     bool leaves = false;  // from side 0, the first clear sign counts as a crossing
+    // A change of sign through infinity, or across where it has no value, is a crossing. Otherwise there is no side left there,
+    // and the next clear sign is taken without one.
+    bool through_infinity = false;
 
     double at = k_none;      // the first crossing
     double grazes = k_none;  // it touches zero there, and does not cross it
@@ -57,6 +60,8 @@ private:
     [[nodiscard]] Verdict judge(const Crossing& c, const Piece& piece, const MovingInterval& over, double at_end) const;
     void settle(Crossing& c, const Piece& piece, std::size_t which);
     void cross(Crossing& c, const Piece& piece, std::size_t which);
+    void lose(Crossing& c, double at) const;
+    [[nodiscard]] bool is_pole(const Piece& piece, double a, double b, std::size_t which) const;
     [[nodiscard]] bool is_shortest(const Piece& piece) const;
 
     EnclosedFunctions* functions_ = nullptr;

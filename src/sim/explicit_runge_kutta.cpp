@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "sim/far_from_zero.hpp"
 #include "sim/march.hpp"
 #include "sim/step_size.hpp"
 
@@ -70,6 +71,7 @@ StepStatus ExplicitRungeKutta::start(double t, std::span<const double> x, double
     t_ = t_previous_ = t_start_ = t;
     t_end_ = t_end;
     direction_ = t_end < t ? -1 : 1;
+    far_ = far_from_zero(t, t_end);
     previous_log_error_ = k_least_log_error;
     multiple_ = multiple_before_ = 0;
     rejected_ = dense_ready_ = replaced_ = false;
@@ -134,6 +136,7 @@ StepStatus ExplicitRungeKutta::step() {
         }
         const double left = stop - t_;
         double t_new = t_ + h;
+        if (far_) h = t_new - t_;  // what t can follow
         if (std::abs(left) <= k_almost_there * std::abs(h)) {
             h = left;
             t_new = stop;
@@ -279,7 +282,7 @@ bool ExplicitRungeKutta::checkpoint(Checkpoint& c) {
 }
 
 bool ExplicitRungeKutta::lend_steps(March& march) {
-    if (fixed()) return false;
+    if (fixed() || far_) return false;
     march.x = x_.data();
     march.rate = rate_.data();
     march.t = t_;

@@ -160,6 +160,7 @@ private:
     double h_ = 0;       // size of the next step, signed
     double h_done_ = 0;  // size of the last step
     double direction_ = 1;
+    bool far_ = false;  // from zero (integrator.hpp)
     double previous_log_error_ = 0;
     double multiple_ = 0;                          // of the fixed step: the last one passed
     double multiple_before_ = 0;                   // the same before the last step

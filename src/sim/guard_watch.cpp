@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 
@@ -18,6 +19,8 @@ constexpr double k_nothing = 1e-290;
 constexpr double k_together = 1e-12;
 // steps after which it is measured anew what the tolerances make of a guard
 constexpr std::size_t k_measure_bands = 32;
+// so many times what the tolerances make of a guard, it has hardly left zero
+constexpr double k_hardly = 10;
 // where a guard cannot be enclosed, an interval of time is looked at in so many parts
 constexpr std::size_t k_samples = 8;
 
@@ -108,19 +111,30 @@ public:
             enclosure_->set(1 + i, {Interval(x[i]), Interval(-tolerance, tolerance)});
         }
         enclosure_->run();
-        bool all = true;
+        constexpr double k_unknown = std::numeric_limits<double>::infinity();
         for (std::size_t i = 0; i < size(); ++i) {
             const Interval moved = enclosure_->outputs()[i].rate;
-            watch_.memory_[first + i].band = moved.bounded() ? moved.largest() : 0;
-            all = all && moved.bounded();
+            watch_.memory_[first + i].band = moved.bounded() ? moved.largest() : k_unknown;
+        }
+        // where slopes are steep, as of a root near zero, the values around tell more
+        for (const std::size_t i : watch_.entries_) {
+            const double tolerance = watch_.tolerance(x[i]);
+            enclosure_->set(1 + i, {Interval(x[i] - tolerance, x[i] + tolerance), Interval(0)});
+        }
+        enclosure_->run();
+        std::vector<double> known(size());
+        bool all = true;
+        for (std::size_t i = 0; i < size(); ++i) {
+            const Interval around = enclosure_->outputs()[i].value;
+            double& band = watch_.memory_[first + i].band;
+            band = known[i] = std::min(band, around.bounded() ? around.width() : k_unknown);
+            all = all && band != k_unknown;
         }
         if (all) return;
         // what a condition inside it leaves open
-        std::vector<double> known(size());
-        for (std::size_t i = 0; i < size(); ++i) known[i] = watch_.memory_[first + i].band;
         measure_bands_by_differences(t, x);
         for (std::size_t i = 0; i < size(); ++i)
-            if (enclosure_->outputs()[i].rate.bounded()) watch_.memory_[first + i].band = known[i];
+            if (known[i] != k_unknown) watch_.memory_[first + i].band = known[i];
     }
 
     const std::size_t first;  // among the guards
@@ -217,9 +231,11 @@ double GuardWatch::tolerance(double value) const { return atol_ + rtol_ * std::a
 
 bool GuardWatch::counts(std::size_t guard, int from, int to) const {
     if (from == 0) return guards_[guard].leaves;
+    // a run backwards finds the passages of the run forwards
+    const int earlier = t_to_ < t_from_ ? to : from;
     switch (guards_[guard].passage) {
-        case Guard::Passage::falling: return from > 0 && to < 0;
-        case Guard::Passage::rising: return from < 0 && to > 0;
+        case Guard::Passage::falling: return from * to < 0 && earlier > 0;
+        case Guard::Passage::rising: return from * to < 0 && earlier < 0;
         case Guard::Passage::either: return from * to < 0;
     }
     return false;
@@ -239,6 +255,7 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
             const double value = std::isfinite(values[k]) ? values[k] : 0;
             m.size = std::abs(value);
             m.largest = std::max(m.largest, m.size);
+            m.farthest = m.size;
             m.within = 0;
             m.touch = Crossing::k_none;
             m.side = guards_[i].armed ? 1 : std::abs(value) <= noise(i) ? 0 : value > 0 ? 1 : -1;
@@ -294,7 +311,8 @@ double GuardWatch::find_first(double from) {
         crossings_[i] = {.side = memory_[i].side,
                          .noise = least,
                          .band = std::max(least, memory_[i].band),
-                         .leaves = guards_[i].leaves && memory_[i].side == 0 && memory_[i].within == 0};
+                         .leaves = guards_[i].leaves && memory_[i].side == 0 && memory_[i].within == 0,
+                         .through_infinity = guards_[i].leaves};
     }
     for (const std::unique_ptr<Part>& part : parts_) {
         const std::span<Crossing> crossings(&crossings_[part->first], part->size());
@@ -324,6 +342,9 @@ void GuardWatch::pass(double first) {
             if (part->is_sampled() && !std::exchange(m.said_sampled, true)) note(GuardNote::What::is_sampled, i, first);
             if (c.at <= first + k_together) {
                 const int from = m.side;
+                m.farthest = std::max(m.farthest, std::abs(part->evaluate(0.5 * (s_ + c.at))[i - part->first]));
+                m.hardly_left = m.farthest <= k_hardly * std::max(m.band, noise(i));
+                m.farthest = 0;
                 m.touch = Crossing::k_none;
                 m.within = 0;
                 m.side = from != 0 ? -from : part->evaluate(c.at)[i - part->first] > 0 ? 1 : -1;
@@ -342,6 +363,7 @@ void GuardWatch::finish_step() {
             const double size = std::abs(values[k]);
             if (!std::isfinite(size)) continue;
             m.largest = std::max(m.largest, size);
+            m.farthest = std::max(m.farthest, size);
             if (size <= std::max(m.band, noise(part->first + k))) continue;
             m.within = 0;
             if (!std::isnan(m.touch)) notes_.push_back({GuardNote::What::grazes, part->first + k, m.touch});

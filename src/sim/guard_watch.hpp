@@ -40,6 +40,8 @@ public:
     void take_back();
     [[nodiscard]] double t() const { return t_; }
     [[nodiscard]] std::span<const std::size_t> passed() const { return passed_; }
+    // It did not leave what the tolerances make of zero, or hardly, between its last passage and this one.
+    [[nodiscard]] bool hardly_left_zero(std::size_t guard) const { return memory_[guard].hardly_left; }
     // of all guards after that, the other side of those that passed; 0 where nothing is known
     [[nodiscard]] std::span<const int> sides() const { return sides_; }
     [[nodiscard]] std::span<const GuardNote> notes() const { return notes_; }
@@ -63,6 +65,8 @@ private:
         double within = 0, within_before = 0;  // above 0: settled, until it is farther from zero than that
         double size = 0, largest = 0;          // of |guard|: where the motion set out, and so far
         double band = 0;                       // what the tolerances of the state make of it
+        double farthest = 0;                   // it was from zero, since it passed or the motion set out
+        bool hardly_left = false;              // before it passed
         double touch = Crossing::k_none, touch_before = Crossing::k_none;  // it came near zero then, and has not left it
         bool said_no_value = false, said_sampled = false;
     };

@@ -43,7 +43,7 @@ Ida::~Ida() {
 FirstOrderSystem::Implicit Ida::place(double t, N_Vector y, N_Vector yd) {
     const std::span<const double> state = numbers(y);
     for (std::size_t i = 0; i < shifted_.size(); ++i) shifted_[i] = state[i] + shift_[i];
-    return {t, shifted_, numbers(yd).first(shifted_.size()), state.subspan(shifted_.size())};
+    return {origin_ + t, shifted_, numbers(yd).first(shifted_.size()), state.subspan(shifted_.size())};
 }
 
 int Ida::residual_callback(double t, N_Vector y, N_Vector yd, N_Vector out, void* self) {
@@ -70,7 +70,7 @@ int Ida::slopes_callback(double t, double alpha, N_Vector y, N_Vector yd, N_Vect
     const std::span<double> J(SUNDenseMatrix_Data(out), static_cast<std::size_t>(SUNDenseMatrix_LData(out)));
     if (ida.as_they_stand_) return ida.system_.residual_slopes(at, alpha, J) == RateStatus::ok ? 0 : 1;
     const std::size_t n = at.x.size(), size = n + at.z.size();
-    if (!(ida.system_.has_jacobian() ? ida.system_.jacobian(t, at.x, ida.slopes_) == RateStatus::ok : ida.difference(at)))
+    if (!(ida.system_.has_jacobian() ? ida.system_.jacobian(at.t, at.x, ida.slopes_) == RateStatus::ok : ida.difference(at)))
         return 1;
     std::fill(J.begin(), J.end(), 0.0);
     for (std::size_t c = 0; c < n; ++c)
@@ -83,13 +83,13 @@ int Ida::slopes_callback(double t, double alpha, N_Vector y, N_Vector yd, N_Vect
 bool Ida::difference(const FirstOrderSystem::Implicit& at) {
     const std::size_t n = shifted_.size();
     double h = 0;
-    if (IDAGetCurrentStep(memory_, &h) != IDA_SUCCESS || !evaluate(at.t, at.x, g_)) return false;
+    if (IDAGetCurrentStep(memory_, &h) != IDA_SUCCESS || !evaluate(at.t - origin_, at.x, g_)) return false;
     for (std::size_t c = 0; c < n; ++c) {
         const double here = shifted_[c], size = std::max(std::abs(here), std::abs(h * at.xd[c]));
         shifted_[c] += std::sqrt(std::numeric_limits<double>::epsilon()) * (size > 0 ? size : 1);
         const double change = shifted_[c] - here;  // as it is after rounding
         const std::span<double> column(slopes_.data() + c * n, n);
-        const bool good = evaluate(at.t, shifted_, column);
+        const bool good = evaluate(at.t - origin_, shifted_, column);
         shifted_[c] = here;
         if (!good) return false;
         for (std::size_t r = 0; r < n; ++r) column[r] = (column[r] - g_[r]) / change;
@@ -106,7 +106,7 @@ void Ida::set_out(double h) {
     std::ranges::copy(rate_, yd.begin());
     std::fill(shift_.begin(), shift_.end(), 0.0);
     shift_of_step_ = shift_;
-    as_they_stand_ = system_.has_residual() && system_.unknowns_at(t_, x_, y.subspan(n)) == RateStatus::ok;
+    as_they_stand_ = system_.has_residual() && system_.unknowns_at(t(), x_, y.subspan(n)) == RateStatus::ok;
     // The unknowns have no say in the steps, but Newton's iteration must find them, too: forces may depend on them, and what it
     // leaves of their errors the next prediction would carry on.
     double largest = 0;

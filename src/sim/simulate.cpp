@@ -14,9 +14,10 @@ namespace appell {
 
 namespace {
 
-// so many switches within such a part of the run lead nowhere
+// so many switches within such a part of the run lead nowhere, and nor do they at a pace that takes so many times the steps of
+// the limit
 constexpr std::size_t k_chatter_window = 1000;
-constexpr double k_chatter = 1e-9;
+constexpr double k_chatter = 1e-9, k_far_beyond = 10;
 
 void check(const Motion& motion, std::span<const double> x0, const SimulateOptions& o, const RowTimes& rows) {
     const auto refuse = [](const std::string& what, double value, const std::string& rule) {
@@ -64,6 +65,7 @@ std::string_view name(EndReason reason) {
         case EndReason::event: return "event";
         case EndReason::no_mode: return "no_mode";
         case EndReason::chatter: return "chatter";
+        case EndReason::no_value: return "no_value";
         case EndReason::start_has_no_solution: return "start_has_no_solution";
         case EndReason::start_not_finite: return "start_not_finite";
         case EndReason::not_finite: return "not_finite";
@@ -91,6 +93,7 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
     check(switching.motion(), x0, options, journey.rows);
     std::vector<double> x(x0.begin(), x0.end());
     double t = options.t0, t_watched = t;
+    std::size_t steps_watched = 0;
     journey.summary.t_start = journey.summary.t_end = t;
     for (const Settled& s : switching.settled())
         if (s.side != 0) journey.settled.push_back(s);
@@ -100,11 +103,15 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
         t = stretch.t();
         x = stretch.x();
         if (switches % k_chatter_window == 0) {
-            if (std::abs(t - t_watched) <= k_chatter * std::abs(options.t1 - options.t0)) {
+            const double advanced = std::abs(t - t_watched), steps = static_cast<double>(journey.before.steps - steps_watched);
+            if (advanced <= k_chatter * std::abs(options.t1 - options.t0) ||
+                advanced * k_far_beyond * static_cast<double>(options.max_steps) < steps * std::abs(options.t1 - t)) {
                 journey.summary.reason = EndReason::chatter;
+                journey.summary.chatter_from = t_watched;
                 break;
             }
             t_watched = t;
+            steps_watched = journey.before.steps;
         }
     }
     SimulateSummary& summary = journey.summary;

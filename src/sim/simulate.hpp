@@ -42,6 +42,7 @@ enum class EndReason {
     event,                  // one that says stop
     no_mode,                // what happened leaves no motion that is consistent with contacts and friction
     chatter,                // events without end while time stands still
+    no_value,               // of a guard that the motion depends on
     start_has_no_solution,  // Newton's iteration found no consistent state near the start values
     start_not_finite,
     not_finite,                // a rate that is not finite, however short the step
@@ -92,6 +93,8 @@ struct SimulateSummary {
     std::size_t constraint = 0;       // for rank_loss and inconsistent_constraints: which one (Motion::velocity_constraints)
     std::optional<std::size_t> penetrated;  // for penetrated: the guard
     double penetrated_at = 0, penetrated_gap = 0;
+    double chatter_from = 0;     // for chatter: up to t_end something switched again and again
+    double steps_needed = 0;     // for too_many_steps: in all, at the pace of the last ones
     bool contradiction = false;  // for start_has_no_solution: rows ask for different moves where it ends
     std::vector<Moved> moved;    // what the start projection changed
     std::vector<double> x_start, x_end;

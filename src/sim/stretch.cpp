@@ -31,14 +31,16 @@ constexpr double k_rows_follow = 1e-9;
 constexpr std::size_t k_stall_window = 20'000;
 // steps that are on average this short against the longest one, half of the trials rejected, follow a jump and not a motion
 constexpr double k_crawl = 1e-5;
-// a step that is on average this short against the time that is left leads nowhere
-constexpr double k_least_pace = 1e-9;
+// a run that would take so many times the steps it may is ended early
+constexpr double k_far_beyond = 10;
 // a partition whose share in the rows has come down to this is replaced while it still serves, if there is a better one
 constexpr double k_aging = 0.3;
 // The steps of a march; between marches somebody may ask the run to end. A march is not worth its way for fewer steps than these
 // up to the next row, and is not asked for again when most have led nowhere.
 constexpr std::size_t k_longest_march = 1000, k_marches_tried = 16;
 constexpr double k_shortest_march = 3;
+// a guard that passes so often without leaving zero stays there
+constexpr std::size_t k_restless = 1000;
 // changes of start values below this are round-off, not news
 constexpr double k_moved = 1e-12;
 
@@ -320,8 +322,12 @@ bool Stretch::try_shorter() {
 bool Stretch::loop() {
     while (!integrator_.at_end()) {
         if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
-        if (journey_.before.steps + integrator_.statistics().steps >= options_.max_steps) return stop(EndReason::too_many_steps);
-        if (stalled()) return collapse(EndReason::step_too_small);
+        if (journey_.before.steps + integrator_.statistics().steps >= options_.max_steps) return give_up();
+        switch (pace()) {
+            case Pace::good: break;
+            case Pace::stalled: return collapse(EndReason::step_too_small);
+            case Pace::too_long: return give_up();
+        }
         if (marches_ && march()) {
             if (!row_at_step(integrator_.t())) return false;
             continue;
@@ -429,23 +435,48 @@ bool Stretch::pass_guards(double t) {
         if (project_ && !project(from, row_state_, nullptr)) return true;
         if (from == t) std::copy(state_.begin(), state_.end(), row_state_.begin());
         std::copy(row_state_.begin(), row_state_.end(), before_event_.begin());
-        const Switching::Verdict verdict = journey_.switching.passed(from, row_state_, guards_.passed(), guards_.sides());
+        Switching::Verdict verdict = journey_.switching.passed(from, row_state_, guards_.passed(), guards_.sides());
+        double since = from;
+        if (verdict == Switching::Verdict::changed && stays_on_a_surface(from, since)) verdict = Switching::Verdict::endless;
         const bool goes_on = verdict == Switching::Verdict::go_on || verdict == Switching::Verdict::changed;
         if (options_.at_events && goes_on && !row_at_event(from)) return false;
         switch (verdict) {
             case Switching::Verdict::go_on: continue;
             case Switching::Verdict::changed: journey_.row_after_event = options_.at_events; return hand_over(from, row_state_);
             case Switching::Verdict::stop: end_at(from); return stop(EndReason::event);
-            case Switching::Verdict::endless: end_at(from); return stop(EndReason::chatter);
-            case Switching::Verdict::failed: end_at(from); return stop(EndReason::no_mode);
+            // what was tried there is no state of the motion: the last row is the one before
+            case Switching::Verdict::endless:
+            case Switching::Verdict::failed:
+                std::copy(before_event_.begin(), before_event_.end(), row_state_.begin());
+                summary_.chatter_from = since;
+                end_at(from);
+                return stop(verdict == Switching::Verdict::endless ? EndReason::chatter : EndReason::no_mode);
         }
     }
     return pass_notes();
 }
 
+bool Stretch::stays_on_a_surface(double t, double& since) {
+    std::vector<Journey::Restless>& restless = journey_.restless;
+    if (restless.size() != motion_.guards.size()) restless.assign(motion_.guards.size(), {});
+    for (const std::size_t guard : guards_.passed()) {
+        Journey::Restless& r = restless[guard];
+        if (!guards_.hardly_left_zero(guard)) r = {};
+        if (r.passages++ == 0) r.since = t;
+        if (r.passages < k_restless) continue;
+        since = r.since;
+        return true;
+    }
+    return false;
+}
+
 bool Stretch::pass_notes() {
-    for (const GuardNote& note : guards_.notes())
-        if (journey_.switching.noted(note) == Switching::Verdict::failed) return stop(EndReason::no_mode);
+    for (const GuardNote& note : guards_.notes()) {
+        if (!integrator_.dense(note.t, row_state_)) continue;
+        if (journey_.switching.noted(note, row_state_) != Switching::Verdict::failed) continue;
+        (void)rows_inside(note.t);
+        return stop(EndReason::no_value);
+    }
     return true;
 }
 
@@ -460,9 +491,14 @@ bool Stretch::pass_instant() {
         journey_.row_after_event = true;
     }
     switch (verdict) {
-        case Switching::Verdict::stop: return stop(EndReason::event);
-        case Switching::Verdict::endless: return stop(EndReason::chatter);
-        case Switching::Verdict::failed: return stop(EndReason::no_mode);
+        case Switching::Verdict::stop:
+            if (row_at_ != t) write_row(t, state_);
+            return stop(EndReason::event);
+        case Switching::Verdict::endless:
+        case Switching::Verdict::failed:
+            summary_.chatter_from = t;
+            if (row_at_ != t) write_row(t, before_event_);
+            return stop(verdict == Switching::Verdict::endless ? EndReason::chatter : EndReason::no_mode);
         case Switching::Verdict::go_on:
         case Switching::Verdict::changed: break;
     }
@@ -503,21 +539,33 @@ void Stretch::remember(double t, std::span<const double> x) {
     }
 }
 
-bool Stretch::stalled() {
+Stretch::Pace Stretch::pace() {
     const IntegratorStatistics& s = integrator_.statistics();
     longest_step_ = std::max(longest_step_, std::abs(integrator_.t() - integrator_.t_previous()));
-    if (s.steps < stall_steps_ + k_stall_window) return false;
+    if (s.steps < stall_steps_ + k_stall_window) return Pace::good;
     const double advanced = std::abs(integrator_.t() - stall_t_);
     const std::size_t rejected = s.rejected - stall_rejected_;
     stall_steps_ = s.steps;
     stall_rejected_ = s.rejected;
     stall_t_ = integrator_.t();
     // a jump that is crossed again and again: every step is tried several times, and all are short
-    if (rejected >= k_stall_window && advanced < k_stall_window * k_crawl * longest_step_) return true;
-    // it would take more steps than a run may, and not because it is long: steps have become short, or were so from the start
+    if (rejected >= k_stall_window && advanced < k_stall_window * k_crawl * longest_step_) return Pace::stalled;
+    // It would take more steps than a run may: steps have become short, or were so from the start, or the run is just long.
     const double left = k_stall_window * std::abs(options_.t1 - integrator_.t());
-    const bool short_now = advanced < 1e-3 * k_stall_window * longest_step_;
-    return (short_now && advanced * static_cast<double>(options_.max_steps) < left) || advanced < k_least_pace * left;
+    const double most = static_cast<double>(options_.max_steps);
+    if (advanced < 1e-3 * k_stall_window * longest_step_ && advanced * most < left) return Pace::stalled;
+    return advanced * k_far_beyond * most < left ? Pace::too_long : Pace::good;
+}
+
+bool Stretch::give_up() {
+    const double done = static_cast<double>(journey_.before.steps + integrator_.statistics().steps);
+    const double t = integrator_.t(), left = std::abs(options_.t1 - t);
+    const double recent = static_cast<double>(integrator_.statistics().steps - stall_steps_), advanced = std::abs(t - stall_t_);
+    // steps since the pace was last looked at; few of them: all steps of the run
+    const bool few = recent < 100;
+    const double steps = few ? done : recent, way = few ? std::abs(t - options_.t0) : advanced;
+    summary_.steps_needed = way > 0 ? done + steps * (left / way) : std::numeric_limits<double>::infinity();
+    return stop(EndReason::too_many_steps);
 }
 
 bool Stretch::matters(double t) const {

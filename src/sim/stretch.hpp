@@ -35,6 +35,12 @@ struct Journey {
     bool saved = false;              // a state of the run, to be resumed from
     bool row_after_event = false;    // a row is due where the next stretch begins
     std::vector<Settled> settled{};  // what is known of guards there
+    // By guard of the motion: passages in a row without ever having left zero clearly, and when they began.
+    struct Restless {
+        std::size_t passages = 0;
+        double since = 0;
+    };
+    std::vector<Restless> restless{};
 };
 
 enum class Outcome { ended, switched };
@@ -101,6 +107,9 @@ private:
 
     // What happens inside the last step, in order; false when the stretch ends there.
     bool pass_guards(double t);
+    // A guard passes again and again, and never leaves zero by more than the tolerances make of it: the motion would stay there.
+    // `since`: when that began.
+    bool stays_on_a_surface(double t, double& since);
     bool pass_notes();
 
     // a law switches by time where the stretch ends; false when the run ends there
@@ -117,8 +126,13 @@ private:
     void remember(double t, std::span<const double> x);
 
     // A rate that jumps where the motion is drawn to (a corner of the constraint, say) lets every step through, each shorter than
-    // the last. At such a pace the run would not end within its limit of steps: call it what it is, early.
-    bool stalled();
+    // the last. At such a pace the run would not end within its limit of steps, and nor would one that is too long by far: both
+    // are called what they are, early.
+    enum class Pace { good, stalled, too_long };
+    Pace pace();
+
+    // the limit of steps is reached, or will be: how many it would take
+    bool give_up();
 
     // The last step is long enough to be told from none: it moves t, or some part of the state, by more than the tolerances.
     [[nodiscard]] bool matters(double t) const;

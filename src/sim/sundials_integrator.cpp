@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "sim/far_from_zero.hpp"
 
 namespace appell {
 
@@ -57,11 +58,13 @@ SundialsIntegrator::~SundialsIntegrator() {
 
 bool SundialsIntegrator::evaluate(double t, std::span<const double> x, std::span<double> xd) {
     ++statistics_.evaluations;
-    rate_status_ = system_.rate(t, x, xd);
+    rate_status_ = system_.rate(origin_ + t, x, xd);
     return rate_status_ == RateStatus::ok;
 }
 
-bool SundialsIntegrator::dense(double t, std::span<double> x) {
+bool SundialsIntegrator::dense(double t_run, std::span<double> x) {
+    // an end of the step, rounded in the time of the run, may lie outside of it by that
+    const double t = origin_ == 0 ? t_run : std::clamp(t_run - origin_, std::min(t_previous_, t_), std::max(t_previous_, t_));
     if (t_ != t_previous_ && !renewed_) return interpolate(t, x);
     if (t_ == t_previous_)
         std::copy(x_.begin(), x_.end(), x.begin());
@@ -79,7 +82,9 @@ int SundialsIntegrator::jacobian_callback(double t, N_Vector x, N_Vector, SUNMat
     auto& integrator = *static_cast<SundialsIntegrator*>(self);
     ++integrator.statistics_.jacobians;
     const auto entries = static_cast<std::size_t>(SUNDenseMatrix_LData(J));
-    return integrator.system_.jacobian(t, numbers(x), {SUNDenseMatrix_Data(J), entries}) == RateStatus::ok ? 0 : 1;
+    return integrator.system_.jacobian(integrator.origin_ + t, numbers(x), {SUNDenseMatrix_Data(J), entries}) == RateStatus::ok
+               ? 0
+               : 1;
 }
 
 double SundialsIntegrator::weighted_norm(std::span<const double> change) const {
@@ -93,7 +98,7 @@ double SundialsIntegrator::weighted_norm(std::span<const double> change) const {
 }
 
 double SundialsIntegrator::least_step() const {
-    return 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t_), 1e-6 * std::abs(t_end_ - t_));
+    return 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t()), 1e-6 * std::abs(t_end_ - t_));
 }
 
 void SundialsIntegrator::hermite(double t, std::span<double> x) const {
@@ -107,8 +112,9 @@ void SundialsIntegrator::hermite(double t, std::span<double> x) const {
 StepStatus SundialsIntegrator::start(double t, std::span<const double> x, double t_end) {
     std::copy(x.begin(), x.end(), x_.begin());
     x_previous_ = reached_ = x_;
-    t_ = t_previous_ = t;
-    t_end_ = t_end;
+    origin_ = far_from_zero(t, t_end) ? t : 0;
+    t_ = t_previous_ = t - origin_;
+    t_end_ = t_end - origin_;
     direction_ = t_end < t ? -1 : 1;
     rejected_before_ = 0;
     if (!evaluate(t_, x_, rate_)) return StepStatus::rate_failed;

@@ -35,8 +35,8 @@ public:
     // The library's own interpolation; after it has set out anew that is gone, and the cubic of Hermite stands in.
     [[nodiscard]] bool dense(double t, std::span<double> x) final;
 
-    [[nodiscard]] double t() const override { return t_; }
-    [[nodiscard]] double t_previous() const override { return t_previous_; }
+    [[nodiscard]] double t() const override { return origin_ + t_; }
+    [[nodiscard]] double t_previous() const override { return origin_ + t_previous_; }
     [[nodiscard]] bool at_end() const override { return t_ == t_end_; }
     [[nodiscard]] std::span<const double> x() const override { return x_; }
     [[nodiscard]] RateStatus rate_status() const override { return rate_status_; }
@@ -74,7 +74,9 @@ protected:
     IntegratorOptions options_;
     IntegratorStatistics statistics_;
     RateStatus rate_status_ = RateStatus::ok;
+    // Of the library, which counts from `origin_`: where that is not 0, the run is so far from it that sums of steps would err.
     double t_ = 0, t_previous_ = 0, t_end_ = 0;
+    double origin_ = 0;
     double direction_ = 1;
     bool ready_ = false;    // the library has its options
     bool renewed_ = false;  // it has set out anew, so that the polynomial of the last step is gone

@@ -44,8 +44,11 @@ public:
     // that pass on their new side, 0 where nothing is known.
     [[nodiscard]] virtual Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards,
                                          std::span<const int> sides) = 0;
-    // `go_on`, or `failed` where the motion depends on the guard
-    [[nodiscard]] virtual Verdict noted(const GuardNote&) { return Verdict::go_on; }
+    // x: the state then. `go_on`, or `failed` where a guard has no value and the motion depends on it
+    [[nodiscard]] virtual Verdict noted(const GuardNote&, std::span<const double> x) {
+        (void)x;
+        return Verdict::go_on;
+    }
     // The first instant after t, up to t_end, at which a law switches by time alone: a step ends exactly there; t_end without
     // any.
     [[nodiscard]] virtual double next_instant(double, double t_end) { return t_end; }

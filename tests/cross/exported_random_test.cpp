@@ -91,6 +91,41 @@ TEST(ExportedRandom, ExpressionsOfEveryOperation) {
     }
 }
 
+// min, max, sign and abs of what is no number are none, in C and in C++ as on the tape; the parameter `a` says which
+TEST(ExportedRandom, WhatIsNoNumberStaysNone) {
+    Graph g;
+    const Symbols symbols(g);
+    const NodeId x = symbols.expressions[1].id, y = symbols.expressions[2].id, which = symbols.expressions[3].id;
+    NodeId value = g.make(Op::Abs, x);
+    double k = 2;
+    for (const NodeId node : {g.make(Op::Sign, x), g.make(Op::Max, x, y), g.make(Op::Min, x, y)})
+        value = g.make(Op::If, g.make(Op::LessEqual, which, g.constant(k--)), node, value);
+    const Program program = lower_program(g, {symbols.ids, {}, {{"y", {value}}}});
+    const double none = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+    std::vector<ProbeState> states;
+    for (const double operation : {0.0, 1.0, 2.0, 3.0})
+        for (const double first : {none, -0.5, infinity})
+            for (const double second : {none, 2.0, -infinity}) states.push_back({0, {first, second}, {operation, 1, 1, 1, 1}});
+    Workspace<double> workspace(program);
+    for (const auto& [language, compiler] : {std::pair{ExportLanguage::c, "gcc"}, {ExportLanguage::cpp, "g++"}}) {
+        const ExportedCode code(with_outputs(program), language);
+        ASSERT_TRUE(code.compile(compiler));
+        ProbeAnswers answers = code.ask(states);
+        ASSERT_EQ(answers.size(), states.size());
+        for (std::size_t s = 0; s < states.size(); ++s) {
+            std::ranges::copy(states[s].x, workspace.inputs().begin() + 1);
+            std::ranges::copy(states[s].p, workspace.inputs().begin() + 3);
+            (void)workspace.run();
+            const double first = states[s].x[0], second = states[s].x[1], wanted = workspace.outputs()[0];
+            const bool takes_both = states[s].p[0] <= 1;
+            EXPECT_EQ(std::isnan(wanted), std::isnan(first) || (takes_both && std::isnan(second))) << "state " << s;
+            const ProbeAnswer& found = answers[s]["outputs"];
+            EXPECT_EQ(ulps(found.values.at(0), wanted), 0) << "state " << s;
+            EXPECT_EQ(found.status == 0, std::isfinite(wanted)) << "state " << s;
+        }
+    }
+}
+
 class RandomSolves {
 public:
     RandomSolves(Graph& g, const Symbols& symbols, std::uint64_t seed)

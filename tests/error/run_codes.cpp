@@ -208,6 +208,18 @@ std::vector<BadModel> bad_models() {
                  "run for 1 s"))
         .keeps_rows = true;
     add(Code::N0838, particle("potential smooth(abs(x))*(1 N)\nrun for 1 s")).keeps_rows = true;
+    for (const char* const text : {"constraint floor: y >= 0", "event e: x - 2 m => set x' = 0",
+                                   "constraint f: dot(pos(P), N.y) = 0\nnonideal f: friction on P = 0.3*abs(reaction(f))"})
+        add(Code::E0847, particle(text)).run.until = -1;
+    add(Code::E0848, particle("constraint floor: y + 1 m + (1 m)*sqrt(1.5 - x/(1 m)) >= 0\nstart x' = 1\nrun for 2 s"))
+        .keeps_rows = true;
+    add(Code::E0848, particle("constraint floor: y >= (1 m)*sqrt(-1)"));
+    add(Code::E0848, particle("start x' = 1\nforce on P = if(log(2 - x/(1 m)) > -3, 1 N, 0 N)*N.y\nrun for 2 s")).keeps_rows =
+        true;
+    add(Code::W0849, particle("start x' = 1\noutput s = sqrt(2 - x/(1 m))\nrun for 2 s"));
+    add(Code::W0850, particle("start x' = 1\nevent dome: log(2 - x/(1 m)) + 100 => report\nrun for 2 s"));
+    add(Code::E0815, particle("run from 1e15 s, for 1 s"));
+    add(Code::E0815, particle("run from 1e9 s, for 1 s, every 1e-7 s"));
     add(Code::W0845, particle("start x' = 1 m/s\nevent a: x - 2 m rising => set x' = 2 m/s\n"
                               "event b: 2*x - 4 m rising => set x' = 3 m/s\nrun for 2 s, every 1 s"));
     // without stabilization the circle is left, and its force does work that no ledger has
@@ -252,6 +264,7 @@ const std::set<Code> k_elsewhere{
     Code::E0873,  // likewise
     Code::E0874,  // likewise
     Code::W0875,  // likewise
+    Code::N0852,  // check: ClaimsWithoutAValueAtSomeStates below
     Code::N0844   // beside E0808: LinearRowsAreNamedWhereAProductLosesItsRank below
 };
 
@@ -522,8 +535,22 @@ TEST(BadRunMore, ClaimsThatFail) {
     EXPECT_EQ(code_of("misprint \"a\": x'' = 2*y''"), Code::E1002);
     EXPECT_EQ(code_of("claim \"a\": x'' = 2*y'' where x > 1e6 m"), Code::E1003);
     EXPECT_EQ(code_of("claim \"a\": sqrt(-1 - (x/(1 m))^2) = 1"), Code::E1003);
+    // one entry of a list without a value is not outvoted by the others
+    EXPECT_EQ(code_of("claim \"a\": matrix(f) = (sqrt(-1 - (x/(1 m))^2)*(1 N), m*g)"), Code::E1003);
     EXPECT_EQ(code_of("claim \"a\": matrix(M) = ((m, 0), (0, m), (0, 0))"), Code::E0613);
     EXPECT_EQ(code_of("claim \"a\": matrix(D) = (2, 2)"), Code::E0612);
+}
+
+TEST(BadRunMore, ClaimsWithoutAValueAtSomeStates) {
+    Derivation d = derive_text(particle("claim \"root\": log((x'/(1 m/s))^2) = 2*log(x'/(1 m/s))"));
+    const std::optional<Check> found = check(d);
+    ASSERT_TRUE(found.has_value());
+    const ClaimResult& claim = found->claims.claims.at(0);
+    EXPECT_TRUE(claim.holds);
+    EXPECT_GT(claim.without_value, 0u);
+    EXPECT_LT(claim.without_value, claim.states);
+    EXPECT_TRUE(d.diagnostics.has(Code::N0852)) << render(d.diagnostics, d.sources);
+    EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
 }
 
 TEST(BadRunMore, EveryCodeHasAModel) {

@@ -1,0 +1,111 @@
+// The warning about the energy balance: no model of the gallery gets it from steps within the tolerances, whatever the
+// integrator, and ledgers that are wrong do.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/gallery_run.hpp"
+
+namespace appell {
+namespace {
+
+constexpr std::array k_adaptive{"dopri5", "dop853", "cvode", "adams", "arkode", "ida"};
+
+std::vector<std::string> gallery_names() {
+    std::vector<std::string> out;
+    for (const auto& file : std::filesystem::directory_iterator(std::string(APPELL_SOURCE_DIR) + "/gallery"))
+        if (file.path().extension() == ".appell") out.push_back(file.path().stem().string());
+    std::ranges::sort(out);
+    return out;
+}
+
+// Each with one of the integrators and one of the tolerances here; all with all of them by hand (docs/decisions/021).
+TEST(EnergyBalance, NoFalseAlarmInTheGallery) {
+    constexpr std::array tolerances{1e-5, 1e-7, 1e-9};
+    std::size_t k = 0, runs = 0;
+    for (const std::string& name : gallery_names()) {
+        ++k;
+        Derivation d = derive_text(gallery_text(name));
+        if (!d.ok()) continue;  // with opaque functions
+        RunOptions options;
+        options.integrator = k_adaptive[k % k_adaptive.size()];
+        options.rtol = tolerances[k % tolerances.size()];
+        options.atol = 0.1 * *options.rtol;
+        options.until = d.model->run.from + std::min(d.model->run.duration, 2.0);
+        options.every = 0.05;
+        const auto r = run(d, options);
+        if (!r) continue;
+        ++runs;
+        EXPECT_FALSE(d.diagnostics.has(Code::W0823)) << name << " " << *options.integrator << " " << *options.rtol << "\n"
+                                                     << render(d.diagnostics, d.sources);
+    }
+    EXPECT_GT(runs, 80u);
+}
+
+std::string circle(const std::string& run_plan) {
+    return "system circle\ncoord x = 1, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\ngravity -9.81*N.y\n"
+           "constraint c: x^2 + y^2 = 1\nrun for " +
+           run_plan + "\n";
+}
+
+bool is_warned_of(const std::string& model, const RunOptions& options = {}) {
+    return run_text(model, options).derivation.diagnostics.has(Code::W0823);
+}
+
+// constraints that drift, and their forces with them
+TEST(EnergyBalance, DriftIsSeen) {
+    for (const char* const integrator : {"dopri5", "dop853"}) {
+        RunOptions options;
+        options.integrator = integrator;
+        EXPECT_TRUE(is_warned_of(circle("300, rtol 1e-5, atol 1e-5, stabilize none"), options)) << integrator;
+        EXPECT_FALSE(is_warned_of(circle("30, rtol 1e-5, atol 1e-5"), options)) << integrator;
+    }
+}
+
+// a stiff spring that tolerances are too loose for
+TEST(EnergyBalance, LooseTolerancesAreSeen) {
+    for (const char* const integrator : k_adaptive) {
+        RunOptions options;
+        options.integrator = integrator;
+        const auto spring = [](const char* plan) {
+            return fmt::format(
+                "system spring\ncoord x = 0.1\nparticle P mass 1 at O + x*N.x\nforce on P = -1e4*x*N.x\nrun for 20, {}\n", plan);
+        };
+        EXPECT_FALSE(is_warned_of(spring("rtol 1e-8, atol 1e-9"), options)) << integrator;
+        if (std::string(integrator) == "cvode" || std::string(integrator) == "ida")  // they damp what they do not resolve
+            EXPECT_TRUE(is_warned_of(spring("rtol 1e-2, atol 1e-2"), options)) << integrator;
+    }
+}
+
+// works are summed up with the steps of the motion: one that changes faster is wrong, and the motion is not
+TEST(EnergyBalance, WorksFasterThanTheMotionAreSeen) {
+    EXPECT_TRUE(
+        is_warned_of("system fast\ncoord x = 1\nparticle P mass 1 at O + x*N.x\n"
+                     "potential x^2 + sqrt(t)\nrun for 1\n"));
+}
+
+// a run that ends in an impact without a solution, or an event that cannot act: its last row is the one before
+TEST(EnergyBalance, WhatEndedARunIsNoError) {
+    for (const char* const event : {"enforce c", "set x' = 1/(y - 1)", "set y' = 30, enforce c"}) {
+        Derivation d =
+            derive_text(fmt::format("system ends\ncoord x = 0, y = 1\nstart x' = 1\nparticle P mass 1 at O + x*N.x + y*N.y\n"
+                                    "constraint c: x = 5 initially off\nevent e: x - 0.5 => {}\nrun for 1\n",
+                                    event));
+        const auto r = run(d, {});
+        ASSERT_TRUE(r.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_TRUE(d.diagnostics.has(Code::E0842)) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(d.diagnostics.has(Code::W0823)) << render(d.diagnostics, d.sources);
+        EXPECT_EQ(r->summary.reason, EndReason::no_mode);
+        EXPECT_NEAR(r->t(r->rows() - 1), 0.5, 1e-6);
+        EXPECT_LT(r->energy.largest_error, 1e-9) << event;
+    }
+}
+
+}  // namespace
+}  // namespace appell
