@@ -214,8 +214,8 @@ TimeCondition time_condition(Draw& draw, std::size_t kind) {
             return {fmt::format("exp(-{}*t)*sin({}*t) > {}", text(d), text(a), text(0.1 * c)),
                     [=](double t) { return std::exp(-d * t) * std::sin(a * t) > 0.1 * c; }};
         case 3:
-            return {fmt::format("sin(1/(t + {})) > {}", text(0.03 * d), text(c)),
-                    [=](double t) { return std::sin(1 / (t + 0.03 * d)) > c; }};
+            return {fmt::format("sin(1/(t + {})) > {}", text(0.03 * d + 0.01), text(c)),
+                    [=](double t) { return std::sin(1 / (t + 0.03 * d + 0.01)) > c; }};
         case 4: return {fmt::format("tan({}*t) > {}", text(b), text(c)), [=](double t) { return std::tan(b * t) > c; }};
         case 5: return {fmt::format("({0}*t - 2)^3 > 0", text(b)), [=](double t) { return b * t > 2; }};
         case 6:

@@ -60,7 +60,7 @@ TEST(SmoothValues, JumpsAreFoundAndBendsAreNot) {
         const std::string other = fmt::format("({})*{} + ({})*({})", p, text(1), guard, q);
         for (const bool jumps : {false, true}) {
             const std::string value = fmt::format("smooth(if({} > 0, {}, {}{}))", guard, p, other,
-                                                  jumps ? fmt::format(" + {}*(1 + abs({}))", text(jump), p) : "");
+                                                  jumps ? fmt::format(" + {}*(1 + abs({}) + abs({}))", text(jump), p, q) : "");
             const Derivation derivation = derive_text(particle("force on P = " + value + "*N.x\n"));
             EXPECT_EQ(derivation.diagnostics.has(Code::E0835), jumps)
                 << value << render(derivation.diagnostics, derivation.sources);
