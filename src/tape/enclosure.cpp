@@ -29,6 +29,17 @@ bool jumps(Op op, const Interval& x, const Interval& y, const Interval& value) {
     }
 }
 
+// Powers with a whole exponent that is a parameter have values and slopes at negative numbers, too.
+bool is_whole(const Interval& exponent) {
+    return exponent.lo == exponent.hi && exponent.lo == std::floor(exponent.lo) && std::abs(exponent.lo) < 1e9;
+}
+Interval slope_of_power(const Interval& x, const Interval& exponent) {
+    return exponent * int_power(x, static_cast<int>(exponent.lo) - 1);
+}
+
+// what does not move has no part in a rate, whatever the slope
+bool is_still(const MovingInterval& x) { return x.rate.lo == 0 && x.rate.hi == 0; }
+
 }  // namespace
 
 Enclosure::Solve::Solve(std::size_t n)
@@ -86,18 +97,20 @@ void Enclosure::execute(const InstructionRun& run) {
 #define APPELL_LEAF(Name)
 #define APPELL_STRUCTURE(Name, arity)
 #define APPELL_VECTOR(Name, arity)
-#define APPELL_OP(Name, text, arity, value_text, dx, dy, dz)                           \
-    case Op::Name:                                                                     \
-        for (const Instruction* i = begin; i != end; ++i) {                            \
-            const MovingInterval a = slots[i->a], b = slots[i->b], c = slots[i->c];    \
-            const Interval x = a.value;                                                \
-            [[maybe_unused]] const Interval y = b.value, z = c.value;                  \
-            const Interval r = value_text;                                             \
-            Interval rate = moving(dx, a.rate);                                        \
-            if constexpr (arity > 1) rate = rate + moving(dy, b.rate);                 \
-            if constexpr (arity > 2) rate = rate + moving(dz, c.rate);                 \
-            slots[i->out] = {r, jumps(Op::Name, x, y, r) ? Interval::entire() : rate}; \
-        }                                                                              \
+#define APPELL_OP(Name, text, arity, value_text, dx, dy, dz)                                     \
+    case Op::Name:                                                                               \
+        for (const Instruction* i = begin; i != end; ++i) {                                      \
+            const MovingInterval a = slots[i->a], b = slots[i->b], c = slots[i->c];              \
+            const Interval x = a.value;                                                          \
+            [[maybe_unused]] const Interval y = b.value, z = c.value;                            \
+            const Interval r = value_text;                                                       \
+            Interval rate = is_still(a)                          ? Interval(0)                   \
+                            : Op::Name == Op::Pow && is_whole(y) ? slope_of_power(x, y) * a.rate \
+                                                                 : moving(dx, a.rate);           \
+            if constexpr (arity > 1) rate = is_still(b) ? rate : rate + moving(dy, b.rate);      \
+            if constexpr (arity > 2) rate = is_still(c) ? rate : rate + moving(dz, c.rate);      \
+            slots[i->out] = {r, jumps(Op::Name, x, y, r) ? Interval::entire() : rate};           \
+        }                                                                                        \
         break;
 #include "expr/ops.def"
 #undef APPELL_LEAF
@@ -155,7 +168,9 @@ bool Enclosure::factor(Solve& work) const {
         }
         work.excess_norm = std::max(work.excess_norm, sum);
     }
-    return work.excess_norm < 1;
+    // beyond, the bound on the unknowns is worth nothing, and round-off in it would count
+    constexpr double k_most_excess = 0.99;
+    return work.excess_norm < k_most_excess;
 }
 
 // x = inverse * right + excess * x: every |x_i| is at most |inverse * right| / (1 - |excess|), and what that says of x makes it

@@ -42,6 +42,10 @@ inline constexpr double k_round_off = 4 * std::numeric_limits<double>::epsilon()
 inline constexpr double k_least = 4 * std::numeric_limits<double>::denorm_min();
 
 inline Interval widened(double lo, double hi) {
+    // what overflowed may be anything beyond the largest number
+    constexpr double most = std::numeric_limits<double>::max();
+    lo = std::min(lo, most);
+    hi = std::max(hi, -most);
     return {lo - k_round_off * std::abs(lo) - k_least, hi + k_round_off * std::abs(hi) + k_least};
 }
 // 0 times infinity is 0: an end that is not reached
@@ -184,6 +188,11 @@ inline Interval int_power(const Interval& x, int n) {
 inline Interval pow(const Interval& x, const Interval& y) {
     if (y.lo == y.hi && y.lo == std::floor(y.lo) && std::abs(y.lo) < 1e9) return int_power(x, static_cast<int>(y.lo));
     const Interval base = interval_detail::part(x, 0, std::numeric_limits<double>::infinity());
+    if (!(x.lo >= 0) && std::floor(y.hi) >= std::ceil(y.lo)) {  // negative numbers have their whole powers
+        const Interval below = exp(y * log(-interval_detail::part(x, -std::numeric_limits<double>::infinity(), 0)));
+        const Interval whole(-below.hi, below.hi);
+        return base.empty() ? whole : hull(whole, exp(y * log(base)));
+    }
     if (base.empty() || y.empty()) return Interval::nothing();
     if (y.lo == y.hi) {
         const double a = std::pow(base.lo, y.lo), b = std::pow(base.hi, y.lo);
