@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "expr/expand_calls.hpp"
 #include "expr/rules.hpp"
-#include "expr/substitute.hpp"
 
 namespace appell {
 
@@ -101,15 +101,7 @@ NodeId Graph::call(FunctionId id, std::span<const NodeId> arguments) {
     if (arguments.size() != function(id).arguments.size())
         throw Error(fmt::format("function {} takes {} arguments, {} given", function(id).name, function(id).arguments.size(),
                                 arguments.size()));
-    if (function(id).body.valid()) {
-        Substitution given;
-        for (std::size_t i = 0; i < arguments.size(); ++i) given.set(function(id).formals[i], arguments[i]);
-        const NodeId body = function(id).body;
-        return substitute(*this, std::span(&body, 1), given).front();
-    }
-    NodeId list = intern({Op::NoArgs});
-    for (const NodeId argument : arguments) list = intern({Op::Args, list.value, argument.value});
-    return intern({Op::Call, list.value, id.value});
+    return function(id).body.valid() ? expand_call(*this, id, arguments) : call_as_written(*this, id, arguments);
 }
 
 NodeId Graph::sum(std::span<const NodeId> terms) {

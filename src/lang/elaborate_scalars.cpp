@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "expr/dependence.hpp"
+#include "expr/expand_calls.hpp"
 #include "expr/substitute.hpp"
 #include "lang/evaluation.hpp"
 
@@ -301,8 +302,11 @@ void Elaborator::note_smooth_values_of(FunctionId function, std::span<const Node
     for (std::size_t i = 0; i < arguments.size(); ++i) given.set(formals[i], arguments[i]);
     for (std::size_t i = 0; i < smooth_in_functions_.size(); ++i) {
         const SmoothValue inside = smooth_in_functions_[i];
-        const NodeId value = substitute(graph(), inside.value, given);
-        if (value != inside.value) note_smooth_value({inside.text, value});
+        NodeId value = substitute(graph(), inside.value, given);
+        if (value == inside.value) continue;
+        // as it will stand in the model; within functions calls wait
+        if (entities_[current_].kind != EntityKind::function) value = expand_calls(graph(), value);
+        note_smooth_value({inside.text, value});
     }
 }
 

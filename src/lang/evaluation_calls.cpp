@@ -1,6 +1,9 @@
 // Calls: the built-in functions of the schema and the user's functions.
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "expr/expand_calls.hpp"
 #include "lang/evaluation.hpp"
 
 namespace appell {
@@ -76,7 +79,12 @@ Value Evaluation::user_function(const SyntaxNode& node, Entity& entity, std::spa
         made_of |= argument.made_of;
     }
     owner_.note_smooth_values_of(id, nodes);
-    return scalar_of(graph().call(id, nodes), {}, made_of);
+    // inside the body of another function it waits for that one to be called
+    const Entity& current = owner_.entities_[owner_.current_];
+    const bool in_body = current.kind == EntityKind::function && current.state == EntityState::active;
+    const bool constant =
+        std::all_of(nodes.begin(), nodes.end(), [&](NodeId n) { return graph().constant_value(n).has_value(); });
+    return scalar_of(in_body && !constant ? call_as_written(graph(), id, nodes) : graph().call(id, nodes), {}, made_of);
 }
 
 Value Evaluation::builtin(const SyntaxNode& node, const FunctionSchema& function, std::span<const Value> arguments) {
@@ -296,6 +304,12 @@ Value Evaluation::multiplier(const SyntaxNode& node, std::span<const Value> argu
         return {};
     }
     const Constraint& constraint = owner_.model().constraints[arguments[0].first];
+    if (!constraint.actuators.empty()) {
+        owner_.fail(Code::E0725, node.span, "actuators keep this constraint; it has no force of its own",
+                    fmt::format("{}({})", text, constraint.name), "a constraint that is kept by ideal forces",
+                    "actuator(F) is the magnitude of one");
+        return {};
+    }
     const std::optional<Dimension>& dimension = owner_.multiplier_dimensions_[arguments[0].first];
     const std::vector<SymbolId>& multipliers = ideal ? constraint.ideal_multipliers : constraint.multipliers;
     if (arguments.size() == 2) {

@@ -51,6 +51,34 @@ TEST_P(Growth, IsThatOfThePoints) {
     EXPECT_LE(static_cast<double>(more.rules), 4.05 * static_cast<double>(some.rules));
 }
 
+// definitions that stand in each other: nodes made, and uses of rules, for each
+std::pair<double, double> work_of_nested(const std::string& definition, const std::string& use, int n) {
+    std::string text = "system nested\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nfunction f0(s) = s\nlet a0 = x\n";
+    for (int i = 1; i <= n; ++i) text += fmt::format(fmt::runtime(definition + "\n"), i, i - 1);
+    text += fmt::format(fmt::runtime("force on P = " + use + "*N.x\n"), n);
+    const Derivation d = derive({"nested.appell", text, [](const std::string&) { return std::nullopt; }, {}});
+    EXPECT_TRUE(d.ok()) << render(d.diagnostics, d.sources);
+    if (!d.ok()) return {};
+    const auto& uses = d.dynamics->graph().rule_uses();
+    return {static_cast<double>(d.dynamics->graph().size()),
+            static_cast<double>(std::accumulate(uses.begin(), uses.end(), std::uint64_t{0}))};
+}
+
+TEST(NestedDefinitions, GrowLikeTheirNumber) {
+    for (const auto& [definition, use] : {std::pair{"function f{0}(s) = 0.5*sin(f{1}(s)) + s", "f{}(x)"},
+                                          {"function f{0}(s) = 0.5*sin(f{1}(s + 0.1)) + s", "f{}(x)"},
+                                          {"function f{0}(s) = f{1}(s) + cos(f{1}(s))", "f{}(x)"},
+                                          {"let a{0} = 0.5*sin(a{1}) + x", "a{}"}}) {
+        const auto some = work_of_nested(definition, use, 1000), more = work_of_nested(definition, use, 4000);
+        EXPECT_GT(some.first, 1000) << definition;
+        EXPECT_LE(more.first, 4.05 * some.first) << definition;
+        EXPECT_LE(more.second, 4.05 * some.second + 100) << definition;
+    }
+    // a hundred thousand
+    EXPECT_LE(work_of_nested("function f{0}(s) = 0.5*sin(f{1}(s)) + s", "f{}(x)", 100'000).first, 1e6);
+    EXPECT_LE(work_of_nested("let a{0} = 0.5*sin(a{1}) + x", "a{}", 100'000).first, 1e6);
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, Growth,
                          testing::Values("dot(vel(P[i]), vel(P[i])) = dot(vel(P[i+1]), vel(P[i+1]))",
                                          "dot(vel(P[1]), vel(P[1])) = dot(vel(P[i+1]), vel(P[i+1]))",
