@@ -64,6 +64,14 @@ public:
         out.implication = index;
         std::vector<NodeId> premises = scalars(d_, statement.premises, As::premise);
         const std::vector<NodeId> conclusions = scalars(d_, statement.conclusions, As::conclusion);
+        // states are positions and velocities
+        std::vector<NodeId> all = premises;
+        all.insert(all.end(), conclusions.begin(), conclusions.end());
+        for (const NodeId e : scalars(d_, statement.exceptions, As::exception)) all.push_back(e);
+        if (std::any_of(all.begin(), all.end(), [&](NodeId e) { return depends_on(g_, e, SymbolKind::speed_rate); })) {
+            out.why = "accelerations stand in it";
+            return out;
+        }
         for (const Frame& frame : m_.frames)
             if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) {
                 std::vector<NodeId> squares{g_.constant(-1)};

@@ -24,6 +24,7 @@ enum class Verdict {
 struct ImplicationFinding {
     std::size_t implication = 0;  // index in the model
     Verdict verdict = Verdict::undecided;
+    std::string why;                         // it is undecided, where that is not for want of states
     std::size_t states = 0, exceptions = 0;  // found: all that satisfy the premises, and those that break the conclusion
     std::vector<std::string> exceptional;    // "vel(P1) = vel(P2)"
     bool as_stated = true;                   // every exception is among those the model states

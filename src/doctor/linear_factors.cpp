@@ -313,7 +313,11 @@ private:
         for (const std::size_t row : given)
             for (const Vector50& normal : linear_.at(row).normals[sample]) fixed.emplace_back(normal.begin(), normal.end() - 1);
         std::vector<Vector50> all = fixed;
-        for (const std::size_t row : rows) all.push_back(at.at(row).gradient);
+        for (const std::size_t row : rows) {
+            RowValue value = at.at(row);
+            if (!value.finite()) return std::nullopt;
+            all.push_back(std::move(value.gradient));
+        }
         const std::vector<std::size_t> chosen = independent_rows(all);
         Hull out;
         out.rank = chosen.size();
@@ -341,7 +345,7 @@ private:
                     }
                 }
                 if (taken.size() < chosen.size()) break;
-                const auto step = least_solution(taken, right);
+                const auto step = least_solution(taken, right, n_);
                 if (!step) break;
                 for (std::size_t j = 0; j < n_; ++j) u[j] += (*step)[j];
                 good = close;

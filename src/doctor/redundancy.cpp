@@ -461,7 +461,7 @@ private:
                     rows.push_back(std::move(value.gradient));
                     right.push_back(-value.value);
                 }
-                const auto step = least_solution(rows, right);
+                const auto step = least_solution(rows, right, n_);
                 if (!step || !is_finite(largest(*step))) break;
                 for (std::size_t j = 0; j < n_; ++j) u[j] += (*step)[j];
                 good = close;

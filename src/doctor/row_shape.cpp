@@ -39,7 +39,7 @@ public:
     // plane.
     [[nodiscard]] Vector50 equation(const Vector50& n) const {
         std::vector<Vector50> rows(S_.begin(), S_.end());
-        Vector50 normal = least_solution(rows, n).value_or(Vector50(base_.size(), Digits50(0)));
+        Vector50 normal = least_solution(rows, n, base_.size()).value_or(Vector50(base_.size(), Digits50(0)));
         normal.push_back(-dot(normal, base_));
         return normal;
     }
@@ -240,7 +240,7 @@ RowShape row_shape(const ConstrainedDynamics& dynamics, const Samples& samples, 
             rows.push_back(H[i]);
             right.push_back(-here.gradient[i]);
         }
-        const auto step_back = least_solution(rows, right);
+        const auto step_back = least_solution(rows, right, d);
         if (!step_back || rows.empty()) return {};
         plane.move_base(*step_back);
         here = plane(zero, size);
@@ -250,6 +250,7 @@ RowShape row_shape(const ConstrainedDynamics& dynamics, const Samples& samples, 
     const auto [positive, negative] = inertia(H, Digits50(1e-25));
     if (!vanishes(here.gradient, size) || (positive > 0) == (negative > 0)) return {};
     const DenseRank rank(flat(H), d, Digits50(1e-25));
+    if (rank.rank() == 0) return {};
     Vector50 beside = H[rank.pivot_rows().front()];
     const Digits50 length = sqrt(dot(beside, beside));
     for (Digits50& x : beside) x /= length;

@@ -142,9 +142,7 @@ std::optional<Vector50> combination(const std::vector<Vector50>& others, const V
     return out;
 }
 
-std::optional<Vector50> least_solution(const std::vector<Vector50>& rows, std::span<const Digits50> r) {
-    if (rows.empty()) return Vector50{};
-    const std::size_t n = rows.front().size();
+std::optional<Vector50> least_solution(const std::vector<Vector50>& rows, std::span<const Digits50> r, std::size_t n) {
     std::vector<Vector50> scaled = rows;
     Vector50 right(r.begin(), r.end());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -225,7 +223,7 @@ Samples near_positions(const ConstrainedDynamics& d, const Samples& samples, dou
                 right.push_back(-found[i]);
             }
             if (!std::all_of(found.begin(), found.end(), [](const Digits50& v) { return is_finite(v); })) return false;
-            const auto step = least_solution(taken, right);
+            const auto step = least_solution(taken, right, q.size());
             if (!step) return false;
             for (std::size_t i = 0; i < step->size(); ++i)
                 for (std::size_t k = 0; k < samples.symbols.size(); ++k)
@@ -285,7 +283,7 @@ Samples states_near_start(const ConstrainedDynamics& d, const Samples& samples) 
                 taken.push_back(rows[i]);
                 right.push_back(-values[i]);
             }
-            const auto step = least_solution(taken, right);
+            const auto step = least_solution(taken, right, u.size());
             if (!step || !is_finite(largest(*step))) return true;
             for (std::size_t j = 0; j < step->size(); ++j) u[j] += (*step)[j];
             if (close) break;
@@ -322,7 +320,7 @@ Samples random_configurations(const ConstrainedDynamics& d, const Samples& sampl
             taken.push_back(rows[i]);
             right.push_back(-values[i]);
         }
-        const auto step = least_solution(taken, right);
+        const auto step = least_solution(taken, right, m.speeds.size());
         if (!step) continue;
         for (std::size_t j = 0; j < step->size(); ++j)
             for (std::size_t k = 0; k < out.symbols.size(); ++k)

@@ -60,8 +60,9 @@ private:
 // The rows that are affine in the speeds at the configurations of all states, whatever the speeds; position rows always are.
 [[nodiscard]] std::vector<bool> affine_rows(const ConstrainedDynamics& dynamics, const Samples& samples);
 
-// x of least length with A x = r; none where the rows (row by row, `columns` long) contradict each other
-[[nodiscard]] std::optional<Vector50> least_solution(const std::vector<Vector50>& rows, std::span<const Digits50> r);
+// x, of n numbers, of least length with A x = r; none where the rows contradict each other
+[[nodiscard]] std::optional<Vector50> least_solution(const std::vector<Vector50>& rows, std::span<const Digits50> r,
+                                                     std::size_t n);
 
 // Rows that are independent, in their order; `bar` as DenseRank's.
 [[nodiscard]] std::vector<std::size_t> independent_rows(const std::vector<Vector50>& rows, const Digits50& bar = Digits50(1e-30));

@@ -306,7 +306,7 @@ bool Quantities::need_partition(Span span) {
                               "write `independent u1, ...` with as many speeds as there are freedoms"});
         return false;
     }
-    solve_for_dependent();
+    solve_for_dependent(span);
     return true;
 }
 
@@ -378,17 +378,39 @@ NodeId Quantities::generalized(const Quantity& q) {
     return g_.sum(terms);
 }
 
+// The dependent speeds that some row reaches. In a mode without some of the rows the others follow nothing: no speed moves them,
+// and their rows of D and d are zero.
+std::vector<std::uint32_t> Quantities::following_speeds() const {
+    std::vector<bool> reached(d_.model->speeds.size());
+    for (const SparseEntry& e : d_.A.entries) reached[e.column] = true;
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < d_.dependent.size(); ++i)
+        if (reached[d_.dependent[i]]) out.push_back(i);
+    return out;
+}
+
 // J2 D = -J1 and J2 d = b, a solve for each column: the identity for M makes it the solution of the rows alone
-void Quantities::solve_for_dependent() {
-    if (!offset_.empty() || d_.dependent.empty() || d_.rows.empty()) return;
-    const std::size_t n = d_.dependent.size();
+void Quantities::solve_for_dependent(Span span) {
+    if (!offset_.empty() || d_.dependent.empty()) return;
+    D_.assign(d_.dependent.size(), std::vector<NodeId>(d_.independent.size(), g_.constant(0)));
+    offset_.assign(d_.dependent.size(), g_.constant(0));
+    const std::vector<std::uint32_t> following = following_speeds();
+    const std::size_t n = following.size();
+    if (n == 0) return;
+    if (d_.rows.size() < n) {
+        diagnostics_.add({Code::E0612, span, "the constraints that are on do not determine the dependent speeds",
+                          fmt::format("{} row{} for {} dependent speeds", d_.rows.size(), d_.rows.size() == 1 ? "" : "s", n),
+                          "as many rows as dependent speeds, in every mode of the motion",
+                          "the choice of `independent` fits the modes in which all constraints are on"});
+        return;
+    }
     ConstrainedSolve shape;
     shape.M = {n, n, {}};
     for (std::uint32_t i = 0; i < n; ++i) shape.M.entries.push_back({i, i, g_.constant(1)});
     shape.f.assign(n, g_.constant(0));
     shape.A = {d_.rows.size(), n, {}};
     std::vector<std::uint32_t> place(d_.model->speeds.size(), static_cast<std::uint32_t>(n));
-    for (std::uint32_t i = 0; i < n; ++i) place[d_.dependent[i]] = i;
+    for (std::uint32_t i = 0; i < n; ++i) place[d_.dependent[following[i]]] = i;
     for (const SparseEntry& e : d_.A.entries)
         if (place[e.column] < n) shape.A.entries.push_back({e.row, place[e.column], e.value});
     std::vector<NodeId> sizes;
@@ -407,15 +429,15 @@ void Quantities::solve_for_dependent() {
         solves_.push_back(std::move(one));
         return out;
     };
-    D_.assign(n, std::vector<NodeId>(d_.independent.size()));
     for (std::uint32_t k = 0; k < d_.independent.size(); ++k) {
         std::vector<NodeId> right(d_.rows.size(), g_.constant(0));
         for (const SparseEntry& e : d_.A.entries)
             if (e.column == d_.independent[k]) right[e.row] = g_.neg(e.value);
         const std::vector<NodeId> column = solve(std::move(right), fmt::format("D column {}", k + 1));
-        for (std::size_t i = 0; i < n; ++i) D_[i][k] = column[i];
+        for (std::size_t i = 0; i < n; ++i) D_[following[i]][k] = column[i];
     }
-    offset_ = solve(d_.b, "d");
+    const std::vector<NodeId> offset = solve(d_.b, "d");
+    for (std::size_t i = 0; i < n; ++i) offset_[following[i]] = offset[i];
 }
 
 NodeId Quantities::mass(std::size_t row, std::size_t column) const {

@@ -63,7 +63,8 @@ private:
     NodeId entry(const Quantity& quantity);
     NodeId matrix_entry(MatrixName name, std::size_t row, std::size_t column);
     NodeId mass(std::size_t row, std::size_t column) const;
-    void solve_for_dependent();
+    [[nodiscard]] std::vector<std::uint32_t> following_speeds() const;
+    void solve_for_dependent(Span span);
     bool need_partition(Span span);
     [[nodiscard]] std::optional<std::uint32_t> independent_index(SymbolId symbol, bool& rate, Span span);
     [[nodiscard]] const std::vector<NodeId>& active();

@@ -69,7 +69,10 @@ void add_findings(Diagnostics& diagnostics, const ConstrainedDynamics& d, const 
                              fmt::format("all {} states found that satisfy the premises are excepted", f.states),
                              "exceptions that the premises do not imply",
                              "the exception follows from the premises: leave it out"});
-        if (f.verdict == Verdict::undecided)
+        if (f.verdict == Verdict::undecided && !f.why.empty())
+            diagnostics.add({Code::W1006, statement.span, "this implication was not tested", f.why,
+                             "conditions on positions and velocities", "state its equations as a `claim`, one by one"});
+        else if (f.verdict == Verdict::undecided)
             diagnostics.add({Code::W1006, statement.span, "this implication was not tested",
                              fmt::format("{} states that satisfy the premises", f.states), "at least 20",
                              "premises that contradict each other have no states"});

@@ -36,8 +36,7 @@ bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::
     if (event.enforces.empty()) return true;
     const std::vector<double> before(x.begin(), x.end());
     for (const std::size_t c : event.enforces) off_[c] = false;
-    now_ = mode(x);
-    if (now_ == nullptr) return fail("the equations of the next mode can not be made");
+    if (!change_to_mode(x)) return fail("the equations of the next mode can not be made");
     // a constraint on positions must hold where it is enforced: no force moves a point at once
     const Motion& motion = now_->lowered.motion;
     Projector position(motion, motion.position, Projector::Part::coordinates);

@@ -105,10 +105,16 @@ void ModeSwitching::begin_friction(std::size_t constraint) {
     }
 }
 
+// a mode that can not be made leaves the one before, which the end of the run is told by
+bool ModeSwitching::change_to_mode(std::span<const double> x) {
+    Mode* const next = mode(x);
+    if (next != nullptr) now_ = next;
+    return next != nullptr;
+}
+
 // the mode of what is on, at the nearest state that satisfies it
 bool ModeSwitching::enter(double t, std::span<const double> x, std::vector<double>& there) {
-    now_ = mode(x);
-    if (now_ == nullptr) return fail("the equations of the next mode can not be made");
+    if (!change_to_mode(x)) return fail("the equations of the next mode can not be made");
     there.assign(x.begin(), x.end());
     if (!project(t, there, false))
         return fail(fmt::format("no state near the one at t = {} satisfies the constraints of the mode `{}`", short_number(t),
@@ -234,8 +240,7 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     std::set<std::vector<bool>> seen;
     for (bool changed = true; changed;) {
         if (!seen.insert(off_).second) return fail(fmt::format("the impact at t = {} has no solution", short_number(t)));
-        now_ = mode(x);
-        if (now_ == nullptr) return fail("the equations of the impact can not be made");
+        if (!change_to_mode(x)) return fail("the equations of the impact can not be made");
         MotionProgram& program = *now_->impacted;
         if (program.run(t, x).status != EvalStatus::ok)
             return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
@@ -260,8 +265,8 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     // what flies off, and what bounces too low to be told from rest
     for (std::size_t i = 0; i < contacts_.size(); ++i)
         if (touching[i]) off_[contacts_[i]] = true;
-    now_ = mode(after);
-    if (now_ == nullptr || !inspect(t, after)) return false;
+    if (!change_to_mode(after)) return fail("the equations behind the impact can not be made");
+    if (!inspect(t, after)) return false;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         if (!touching[i]) continue;
         const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
@@ -285,7 +290,18 @@ void ModeSwitching::look_at_forces(double t, std::span<const double> x) {
 }
 
 void ModeSwitching::record(double t, std::string what, std::span<const double> x) {
-    events_.push_back({t, std::move(what), {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(states())}});
+    ++event_count_;
+    RunEvent event{t, std::move(what), {x.begin(), x.begin() + static_cast<std::ptrdiff_t>(states())}};
+    // behind the first ones, the last one
+    if (events_.size() <= kept_events_)
+        events_.push_back(std::move(event));
+    else
+        events_.back() = std::move(event);
+}
+
+void ModeSwitching::keep_events(std::size_t most) {
+    constexpr std::size_t k_most_numbers = 4'000'000;  // in their states, together
+    kept_events_ = std::max<std::size_t>(1, std::min(most, k_most_numbers / std::max<std::size_t>(states(), 1)));
 }
 
 double ModeSwitching::energy(double t, std::span<const double> x) {

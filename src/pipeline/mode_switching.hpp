@@ -56,10 +56,13 @@ public:
     [[nodiscard]] const LoweredMotion& lowered() const;         // of the current mode
     [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
     [[nodiscard]] const std::vector<bool>& off() const { return off_; }
+    // what happened: the first ones, as many as are to be kept, and the last one; and how many in all
     [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
     // whether forces are unique at a row of the run; what was found
     void look_at_forces(double t, std::span<const double> x);
     [[nodiscard]] const ForcesChosen& forces_chosen() const { return choices_.chosen(); }
+    [[nodiscard]] std::size_t event_count() const { return event_count_; }
+    void keep_events(std::size_t most);
     // how often conditions in laws switched
     [[nodiscard]] std::size_t law_switches() const { return laws_ ? laws_->switches() : 0; }
     // why a run ended that something switched in
@@ -71,6 +74,7 @@ public:
 
 private:
     Mode* mode(std::span<const double> x);  // of what is on; made when it is first needed
+    bool change_to_mode(std::span<const double> x);
     bool inspect(double t, std::span<const double> x);
     bool project(double t, std::span<double> x, bool from_start);
     bool enter(double t, std::span<const double> x, std::vector<double>& there);
@@ -135,6 +139,7 @@ private:
     std::size_t energy_sides_ = 0;  // conditions that it takes the sides of
     ForceChoices choices_;
     std::vector<RunEvent> events_;
+    std::size_t event_count_ = 0, kept_events_ = 10'000;
     std::vector<int> event_sides_;  // by event, of its expression; 0: not known
     std::vector<Settled> settled_;
     std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events

@@ -155,7 +155,10 @@ void implication_lines(const Model& m, const std::vector<ImplicationFinding>& fi
                 break;
             case Verdict::fails: verdict = fmt::format("FAILS, for instance at {}", state_text(f.example)); break;
             case Verdict::vacuous: verdict = "says nothing: the premises hold nowhere but where it is excepted"; break;
-            case Verdict::undecided: verdict = fmt::format("not decided: only {} states satisfy the premises", f.states); break;
+            case Verdict::undecided:
+                verdict =
+                    "not decided: " + (f.why.empty() ? fmt::format("only {} states satisfy the premises", f.states) : f.why);
+                break;
         }
         out.push_back({"implication", fmt::format("{}: {}", text, verdict)});
     }

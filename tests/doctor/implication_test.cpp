@@ -109,6 +109,18 @@ TEST(Implication, CheckSaysSo) {
     EXPECT_TRUE(vacuous.diagnostics.has(Code::W1006));
 }
 
+// states are positions and velocities: what speaks of accelerations is not tested, and says so
+TEST(Implication, AccelerationsAreNotTested) {
+    for (const char* text : {"condition a: x1'' = 0\nimply a => speeds\n", "condition a: x1'' = 0\nimply speeds => a\n",
+                             "condition a: dot(acc(P1), vel(P1)) = 0\nimply speeds => along except a\n"}) {
+        Derivation d = derive_text(k_two_points + text);
+        const auto checked = check(d);
+        ASSERT_TRUE(checked.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_TRUE(d.diagnostics.has(Code::W1006)) << text;
+        EXPECT_EQ(checked->diagnosis.implications.front().why, "accelerations stand in it") << text;
+    }
+}
+
 TEST(Implication, ExceptionsThatFollowFromThePremisesLeaveNothing) {
     EXPECT_EQ(verdict("imply speeds => along except speeds").verdict, Verdict::vacuous);
 }
