@@ -1,9 +1,15 @@
 // What the commands share: options as numbers, the end of a command, and the wish to stop.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "commands.hpp"
 
 namespace appell {
+
+// a number behind an option, such as --set m=3; `text` is all of what the user wrote there
+[[nodiscard]] double parse_number(std::string_view option, const std::string& text, const std::string& value);
 
 [[nodiscard]] ReadOptions read_options(const SharedOptions& shared);
 

@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -38,52 +36,6 @@ namespace appell {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double parse_number(std::string_view option, const std::string& text, const std::string& value) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc::result_out_of_range)
-        throw UsageError(fmt::format("{} {}: '{}' is out of the range of double precision", option, text, value));
-    if (error != std::errc() || end != value.data() + value.size() || value.empty())
-        throw UsageError(fmt::format("{} {}: '{}' is not a number", option, text, value));
-    return number;
-}
-
-std::pair<std::string, double> name_and_number(std::string_view option, const std::string& text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) throw UsageError(fmt::format("{} wants NAME=VALUE, not '{}'", option, text));
-    return {text.substr(0, equals), parse_number(option, text, text.substr(equals + 1))};
-}
-
-}  // namespace
-
-ReadOptions read_options(const SharedOptions& shared) {
-    ReadOptions options;
-    for (const std::string& text : shared.set) {
-        const auto [name, value] = name_and_number("--set", text);
-        options.set.insert_or_assign(name, value);  // the last one wins
-    }
-    const std::map<std::string, std::size_t Limits::*> limits{
-        {"source_bytes", &Limits::source_bytes},  {"include_depth", &Limits::include_depth}, {"nesting", &Limits::nesting},
-        {"statements", &Limits::statements},      {"family_size", &Limits::family_size},     {"nodes", &Limits::nodes},
-        {"diagnostics", &Limits::diagnostics},    {"output_rows", &Limits::output_rows},     {"steps", &Limits::steps},
-        {"solve_entries", &Limits::solve_entries}};
-    for (const std::string& text : shared.limit) {
-        const auto [name, value] = name_and_number("--limit", text);
-        const auto found = limits.find(name);
-        if (found == limits.end()) {
-            std::vector<std::string> names;
-            for (const auto& [known, member] : limits) names.push_back(known);
-            throw UsageError(fmt::format("--limit {}: the limits are {}", text, fmt::join(names, ", ")));
-        }
-        if (!(value >= 1) || value > 4e9 || value != std::floor(value))
-            throw UsageError(fmt::format("--limit {}: a whole number from 1 to 4e9 is needed", text));
-        options.limits.*(found->second) = static_cast<std::size_t>(value);
-    }
-    return options;
-}
-
-namespace {
 
 // a model file read and derived; problems are shown
 struct Loaded {
@@ -381,6 +333,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     command.options.scene = command.report;
     command.options.max_steps = read.limits.steps;
     command.options.max_rows = read.limits.output_rows;
+    command.options.max_events = read.limits.events;
     stop_on_signals();
     const double t0 = command.options.from.value_or(d.model->run.from);
     const double t1 = command.options.until.value_or(t0 + d.model->run.duration);
@@ -450,8 +403,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         constexpr std::size_t k_events = 12;  // on the terminal; the summary has all
         for (std::size_t i = 0; i < std::min(k_events, result->events.size()); ++i)
             fmt::print("  t = {} s  {}\n", short_number(result->events[i].t, 9), result->events[i].what);
-        if (result->events.size() > k_events)
-            fmt::print("  and {} more events, the last at t = {} s\n", result->events.size() - k_events,
+        if (result->event_count > k_events)
+            fmt::print("  and {} more events, the last at t = {} s\n", result->event_count - k_events,
                        short_number(result->events.back().t, 9));
         for (const NotFinite& c : result->not_finite)
             fmt::print("  not finite  {} in {} of {} rows, first at t = {} s\n", c.column, c.rows, s.rows, short_number(c.first));

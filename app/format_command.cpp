@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -27,14 +26,12 @@ namespace fs = std::filesystem;
 Result<std::string> text_of(const std::string& file, const SharedOptions& shared) {
     Result<std::string> out;
     if (file == "-") {
-        std::ostringstream text;
-        text << std::cin.rdbuf();
-        if (std::ferror(stdin) != 0)
-            out.diagnostics.add(
-                {Code::E0001, {}, "cannot read the standard input", system_message(errno), "a model file", "name the file"});
-        else
-            out.value = std::move(text).str();
-        return out;
+        out = read_model_stream(std::cin, "standard input", read_options(shared).limits);
+        if (std::ferror(stdin) == 0) return out;
+        Result<std::string> failed;
+        failed.diagnostics.add(
+            {Code::E0001, {}, "cannot read the standard input", system_message(errno), "a model file", "name the file"});
+        return failed;
     }
     Result<ModelText> text = read_model_file(file, read_options(shared));
     out.diagnostics = text.diagnostics;

@@ -21,6 +21,7 @@
 #include "base/drift_control.hpp"
 #include "base/integrators.hpp"
 #include "command_line.hpp"
+#include "failures.hpp"
 #include "report/files.hpp"
 #include "results_folder.hpp"
 
@@ -113,7 +114,7 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
         command->add_option("FILE", file, "the model file");
         command->add_flag("--json", shared.json, "print JSON, for machines");
         command->add_option("--set", shared.set, "NAME=VALUE: another parameter, input, size or start value (SI)");
-        command->add_option("--limit", shared.limit, "NAME=N: another limit");
+        command->add_option("--limit", shared.limit, "NAME=N: another limit; memory=SIZE: in bytes, or with kB, MB or GB");
     };
 
     const auto with_force = [&](CLI::App* command) {
@@ -250,6 +251,7 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
         if (resumed == nullptr && !gallery->parsed() && !explain->parsed() && !plot->parsed() && !layout->parsed() &&
             file.empty())
             throw CLI::RequiredError("FILE");
+        limit_memory(shared);
         if (check->parsed()) return check_command(file, shared);
         if (derive->parsed()) return derive_command(file, print, shared);
         if (simulate->parsed()) {
@@ -263,6 +265,7 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
                 shared.limit.insert(shared.limit.end(), resumed->limits.begin(), resumed->limits.end());
                 shared.json = resumed->json;
                 shared.force = resumed->force;
+                limit_memory(shared);
             }
             return run_command(file, run, shared);
         }
@@ -291,6 +294,7 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
             output_error() = failure->code().value();  // told at the end
             return 1;
         }
+        if (dynamic_cast<const std::system_error*>(&error) == nullptr) return tell_failure(error, shared);
         tell(fmt::format("appell: {}\n", error.what()));
         return 1;
     }
@@ -327,6 +331,7 @@ int main(int argc, char** argv) {
     open_closed_streams();
     // a reader that goes away makes a write fail, and what was begun is cleaned up; a signal would leave it behind
     std::signal(SIGPIPE, SIG_IGN);
+    tell_what_is_not_caught();
     std::signal(SIGXFSZ, SIG_IGN);  // likewise: a file that grew too large is an error of the write
     return with_streams_flushed(carry_out(std::vector<std::string>(argv + 1, argv + argc), nullptr));
 }

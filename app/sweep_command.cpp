@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <csignal>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -254,14 +255,29 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
             line.show_members(++done, ProgressLine::Clock::now());
         }
     };
+    // what a thread can not go on from ends the others, and is told by the command
+    std::exception_ptr failed;
+    const auto keeping = [&](const auto& part) {
+        try {
+            part();
+        } catch (...) {
+            const std::lock_guard lock(writing);
+            failed = std::current_exception();
+            next = count;
+        }
+    };
     {
         std::vector<std::jthread> pool;
-        // every thread gets its share of a sweep with few members
-        const auto in_lanes = [&] { ensemble.in_lanes((count + threads - 1) / threads, work); };
-        for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(in_lanes);
+        // every thread gets its share of a sweep with few members; an exception stays on the stack that it was thrown on
+        const auto kept = [&](Neighbours* neighbours) { keeping([&] { work(neighbours); }); };
+        const auto in_lanes = [&] { keeping([&] { ensemble.in_lanes((count + threads - 1) / threads, kept); }); };
+        keeping([&] {
+            for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(in_lanes);
+        });
         in_lanes();
     }
     line.clear();
+    if (failed) std::rethrow_exception(failed);
     table.flush();
 
     if (done < count)

@@ -1,6 +1,7 @@
 #include "lanes/fiber.hpp"
 
 #include <cstdint>
+#include <new>
 #include <utility>
 
 #include "base/error.hpp"
@@ -85,7 +86,7 @@ Fiber::Fiber(std::function<void()> body) : body_(std::move(body)) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     void* const memory =
         ::mmap(nullptr, k_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (memory == MAP_FAILED) throw Error("the system gives no memory for a stack");
+    if (memory == MAP_FAILED) throw std::bad_alloc();
     stack_ = {memory, [](void* p) { ::munmap(p, k_stack); }};
     // the end of a stack that grows too far
     if (::mprotect(memory, page, PROT_NONE) != 0) throw Error("the system does not protect the end of a stack");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -85,16 +86,7 @@ private:
     }
 
     void open(const std::string& name, const std::string& path, const std::string& text, Span from = {}) {
-        bytes_ += text.size();
-        if (bytes_ > limits_.source_bytes) {
-            diagnostics_.add({Code::E0005,
-                              from,
-                              "the files of the model are too large",
-                              fmt::format("{} bytes", bytes_),
-                              fmt::format("at most {} bytes", limits_.source_bytes),
-                              {}});
-            return;
-        }
+        if (!fits(text.size(), from)) return;
         const std::uint32_t file = sources_.add(name, text);
         syntax_.statements.clear();
         parse_file(sources_.file(file).text, file, limits_, syntax_, diagnostics_);
@@ -102,7 +94,22 @@ private:
         syntax_.statements.clear();
     }
 
+    // is told once; nothing is read behind it
+    bool fits(std::size_t bytes, Span from) {
+        if (bytes_ > limits_.source_bytes) return false;
+        bytes_ += std::min(bytes, std::numeric_limits<std::size_t>::max() - bytes_);
+        if (bytes_ <= limits_.source_bytes) return true;
+        diagnostics_.add({Code::E0005,
+                          from,
+                          "the files of the model are too large",
+                          fmt::format("{} bytes", bytes_),
+                          fmt::format("at most {} bytes", limits_.source_bytes),
+                          {}});
+        return false;
+    }
+
     void include(const Statement& statement) {
+        if (bytes_ > limits_.source_bytes) return;
         const Part& part = statement.parts.front();
         const std::string& here = files_.back().path;
         const std::size_t slash = here.rfind('/');
@@ -130,12 +137,16 @@ private:
                               {}});
             return;
         }
-        const std::optional<std::string> text = loader_ ? loader_(*path) : std::nullopt;
-        if (!text) {
+        const IncludedFile file = loader_ ? loader_(*path) : IncludedFile(std::nullopt);
+        if (file.too_large > 0) {
+            (void)fits(file.too_large, part.span);
+            return;
+        }
+        if (!file.text) {
             diagnostics_.add({Code::E0001, part.span, fmt::format("the file `{}` can not be read", *path), {}, {}, {}});
             return;
         }
-        open(*path, *path, *text, part.span);
+        open(*path, *path, *file.text, part.span);
     }
 
     const IncludeLoader& loader_;

@@ -20,9 +20,22 @@ struct ReadOptions {
     std::vector<SourceFile> further = {};  // statements that are read after the model's own, as if they stood at its end
 };
 
-// Given a path relative to the model's folder, the text of the file, or nothing when it can not be read. The path is relative,
-// normalised, and never leaves the folder.
-using IncludeLoader = std::function<std::optional<std::string>(const std::string& relative_path)>;
+// The text of an included file; nothing when it can not be read, or when it is too large to be: then its size stands there.
+struct IncludedFile {
+    std::optional<std::string> text;
+    std::size_t too_large = 0;
+
+    IncludedFile(std::nullopt_t) {}
+    IncludedFile(std::optional<std::string> content) : text(std::move(content)) {}
+    static IncludedFile beyond_limit(std::size_t bytes) {
+        IncludedFile out{std::nullopt};
+        out.too_large = bytes;
+        return out;
+    }
+};
+
+// The path is relative to the model's folder, normalised, and never leaves it.
+using IncludeLoader = std::function<IncludedFile(const std::string& relative_path)>;
 
 [[nodiscard]] Result<Model> read_model(const std::string& name, const std::string& text, const IncludeLoader& loader,
                                        const ReadOptions& options, SourceSet& sources);

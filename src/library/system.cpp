@@ -2,10 +2,13 @@
 #include <appell/appell.hpp>
 
 #include <algorithm>
+#include <exception>
 
 #include <fmt/format.h>
 
+#include "base/failure.hpp"
 #include "library/evaluator.hpp"
+#include "library/memory.hpp"
 #include "library/messages.hpp"
 #include "library/model_files.hpp"
 #include "pipeline/export_code.hpp"
@@ -39,6 +42,23 @@ private:
     std::size_t wanted_ = 0;
 };
 
+// an exception of a function that the caller gave goes back to the caller
+struct FromCaller {
+    std::exception_ptr what;
+};
+
+template <class R, class... Arguments>
+std::function<R(Arguments...)> guarded(std::function<R(Arguments...)> given) {
+    if (!given) return given;
+    return [given = std::move(given)](Arguments... arguments) -> R {
+        try {
+            return given(arguments...);
+        } catch (...) {
+            throw FromCaller{std::current_exception()};
+        }
+    };
+}
+
 void refuse_word(std::string_view what, const std::string& word, const std::vector<std::string>& choices) {
     if (std::find(choices.begin(), choices.end(), word) == choices.end())
         throw std::invalid_argument(fmt::format("there is no {} `{}`; there are {}", what, word, fmt::join(choices, ", ")));
@@ -54,15 +74,31 @@ struct System::Impl {
     [[nodiscard]] Outcome<T> ask(const Work& work) const {
         Derivation d = derivation;
         Outcome<T> out;
-        work(d, out.value);
+        try {
+            work(d, out.value);
+        } catch (const FromCaller& thrown) {
+            std::rethrow_exception(thrown.what);
+        } catch (const std::exception& problem) {
+            out.value.reset();
+            d.diagnostics.add(failure(problem));
+        }
         out.messages = messages_of(d.diagnostics, d.sources, derivation.diagnostics.all().size());
         return out;
     }
 
     [[nodiscard]] static Outcome<System> read(const ModelText& text) {
         auto impl = std::make_unique<Impl>();
-        impl->derivation = derive(text);
         Outcome<System> out;
+        try {
+            impl->derivation = derive(text);
+        } catch (const FromCaller& thrown) {
+            std::rethrow_exception(thrown.what);
+        } catch (const std::exception& problem) {
+            Diagnostics told;
+            told.add(failure(problem));
+            out.messages = messages_of(told, {});
+            return out;
+        }
         out.messages = messages_of(impl->derivation.diagnostics, impl->derivation.sources);
         if (impl->derivation.ok()) out.value = System(std::move(impl));
         return out;
@@ -75,17 +111,19 @@ System& System::operator=(System&&) noexcept = default;
 System::~System() = default;
 
 Outcome<System> System::read_text(const std::string& text, const ReadSettings& settings, const std::string& name) {
-    ModelText model{name, text, settings.include, {}};
+    ModelText model{name, text, guarded(settings.include), {}};
+    model.options.limits = limits_within();
     model.options.set = settings.set;
     return Impl::read(model);
 }
 
 Outcome<System> System::read_file(const std::string& path, const ReadSettings& settings) {
     ReadOptions options;
+    options.limits = limits_within();
     options.set = settings.set;
     Result<ModelText> text = read_model_file(path, options);
     if (!text.ok()) return {{}, messages_of(text.diagnostics, {})};
-    if (settings.include) text->include = settings.include;
+    if (settings.include) text->include = guarded(settings.include);
     return Impl::read(*text);
 }
 
@@ -210,11 +248,12 @@ Outcome<Trajectory> System::simulate(const SimulationSettings& settings) const {
         options.forces = settings.forces;
         options.max_steps = d.limits.steps;
         options.max_rows = d.limits.output_rows;
+        options.max_events = d.limits.events;
         Trajectory out;
         TableRows rows(out);
         RunHooks hooks;
         hooks.rows = &rows;
-        hooks.progress = settings.progress;
+        hooks.progress = guarded(settings.progress);
         const std::optional<Run> run = appell::run(d, options, hooks);
         if (!run || run->summary.rows == 0) return;
         out.reason = std::string(appell::name(run->summary.reason));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/failure.hpp"
 #include "dynam/formulations.hpp"
 #include "lanes/crew.hpp"
 #include "pipeline/end_diagnostics.hpp"
@@ -334,7 +335,9 @@ Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress
         if (result) out.numbers = collector.numbers(result->energy.relative_error());
     } catch (const std::exception& problem) {
         // one member must not lose the others
-        out.reason = problem.what();
+        Diagnostics told;
+        told.add(failure(problem));
+        out.reason = first_problem(told);
     }
     return out;
 }

@@ -363,6 +363,16 @@ void add_hidden_of_run(Diagnostics& diagnostics, const ModeSwitching& switching,
     add_hidden_positions(diagnostics, switching.dynamics(), hidden);
 }
 
+void add_unlisted_events(Diagnostics& diagnostics, const Run& run) {
+    diagnostics.add(
+        {Code::W0884,
+         {},
+         fmt::format("{} events happened; the first {} and the last one are listed", run.event_count, run.events.size() - 1),
+         "",
+         "",
+         "--limit events=N lists more; `--at-events` writes rows at all of them"});
+}
+
 }  // namespace
 
 Run planned_run(const Model& m, const RunOptions& wanted) {
@@ -429,6 +439,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                                  .forces_in = forces_in,
                                  .scene = wanted.scene},
                                 out.options, derivation.diagnostics);
+        switching.keep_events(wanted.max_events);
         if (!switching.begin()) {
             derivation.timer.stop();
             name_extreme_parameters(derivation.diagnostics, m);
@@ -504,6 +515,8 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.energy = audit.balance();
         out.not_finite = columns.found(out.columns);
         out.events = switching.events();
+        out.event_count = switching.event_count();
+        if (out.events.size() < out.event_count) add_unlisted_events(derivation.diagnostics, out);
         out.law_switches = switching.law_switches();
         out.forces = switching.forces_chosen();
         out.completed = derivation.completed;

@@ -78,6 +78,7 @@ struct RunOptions {
     bool scene = false;                 // rows are kept, thinned, for a report with plots and an animation
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
+    std::size_t max_events = 10'000;  // that are listed
 };
 
 // what RunOptions::formulation may be

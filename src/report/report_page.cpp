@@ -211,12 +211,12 @@ std::string statistics(const Content& c) {
     if (!run.events.empty()) {
         constexpr std::size_t k_most = 200;
         out += fmt::format("<h3>Events</h3>\n<details{}><summary>{} of them</summary>\n<div class=\"scroll\"><table><thead>",
-                           run.events.size() <= 12 ? " open" : "", run.events.size());
+                           run.events.size() <= 12 ? " open" : "", std::max(run.event_count, run.events.size()));
         out += cells({"t [s]", "what happened"}, "th") + "</thead><tbody>\n";
         for (std::size_t i = 0; i < std::min(k_most, run.events.size()); ++i)
             out += cells({short_number(run.events[i].t, 9), html_text(run.events[i].what)});
         out += "</tbody></table></div>";
-        if (run.events.size() > k_most) out += "<p class=\"quiet\">The others are in summary.json.</p>\n";
+        if (run.events.size() > k_most) out += "<p class=\"quiet\">More are in summary.json.</p>\n";
         out += "</details>\n";
     }
     return out;

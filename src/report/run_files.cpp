@@ -134,6 +134,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
             out["not_finite"].push_back({{"column", c.column}, {"rows", c.rows}, {"first", number(c.first)}});
     }
     if (m.switches() || !run.events.empty()) {
+        if (run.event_count > run.events.size()) out["event_count"] = run.event_count;
         out["events"] = Json::array();
         for (const RunEvent& event : run.events) {
             Json state = Json::object();

@@ -72,8 +72,9 @@ struct Run {
     std::string start_mode;  // of contacts and friction
     ForcesChosen forces;
     std::vector<std::string> completed;  // conditions that hid in the constraints and were added to them
-    std::vector<RunEvent> events;
-    std::size_t law_switches = 0;  // of conditions in laws
+    std::vector<RunEvent> events;        // the first ones, and the last one
+    std::size_t event_count = 0;         // of all
+    std::size_t law_switches = 0;        // of conditions in laws
     EnergyBalance energy;
     std::vector<NotFinite> not_finite;
     RowLayout layout;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "base/error.hpp"
 
@@ -28,7 +29,7 @@ void Arkode::set_out(double h) {
     int status = 0;
     if (memory_ == nullptr) {
         memory_ = ARKStepCreate(nullptr, rate_callback, t_, state_, context_);
-        if (memory_ == nullptr) throw Error("SUNDIALS has no memory");
+        if (memory_ == nullptr) throw std::bad_alloc();
         status |= ARKStepSVtolerances(memory_, rtol_, atol_);
         status |= ARKStepSetUserData(memory_, this);
         status |= ARKStepSetErrHandlerFn(memory_, silence, nullptr);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "base/error.hpp"
 
@@ -25,7 +26,7 @@ Cvode::Cvode(FirstOrderSystem& system, const IntegratorOptions& options, Family 
     if (options.fixed_step > 0) throw Error("CVODE has no fixed step");
     inside_ = N_VClone(state_);
     memory_ = CVodeCreate(family == Family::bdf ? CV_BDF : CV_ADAMS, context_);
-    if (inside_ == nullptr || memory_ == nullptr) throw Error("SUNDIALS has no memory");
+    if (inside_ == nullptr || memory_ == nullptr) throw std::bad_alloc();
 }
 
 Cvode::~Cvode() {

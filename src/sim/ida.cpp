@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "base/error.hpp"
 
@@ -31,7 +32,7 @@ Ida::Ida(FirstOrderSystem& system, const IntegratorOptions& options)
     rate_of_state_ = N_VClone(state_);
     inside_ = N_VClone(state_);
     memory_ = IDACreate(context_);
-    if (inside_ == nullptr || rate_of_state_ == nullptr || memory_ == nullptr) throw Error("SUNDIALS has no memory");
+    if (inside_ == nullptr || rate_of_state_ == nullptr || memory_ == nullptr) throw std::bad_alloc();
 }
 
 Ida::~Ida() {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "base/error.hpp"
 #include "sim/far_from_zero.hpp"
@@ -31,12 +32,12 @@ SundialsIntegrator::SundialsIntegrator(FirstOrderSystem& system, const Integrato
          {&x_, &x_previous_, &rate_, &rate_previous_, &reached_, &reached_rate_, &change_, &rate_change_})
         v->resize(n);
     const auto length = static_cast<sunindextype>(n + unknowns);
-    if (SUNContext_Create(nullptr, &context_) != 0) throw Error("SUNDIALS has no context");
+    if (SUNContext_Create(nullptr, &context_) != 0) throw std::bad_alloc();
     state_ = N_VNew_Serial(length, context_);
     atol_ = N_VNew_Serial(length, context_);
     matrix_ = SUNDenseMatrix(length, length, context_);
     solver_ = SUNLinSol_Dense(state_, matrix_, context_);
-    if (state_ == nullptr || atol_ == nullptr || matrix_ == nullptr || solver_ == nullptr) throw Error("SUNDIALS has no memory");
+    if (state_ == nullptr || atol_ == nullptr || matrix_ == nullptr || solver_ == nullptr) throw std::bad_alloc();
     const std::span<double> atol = numbers(atol_);
     std::fill(atol.begin(), atol.end(), std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < controlled; ++i)

@@ -5,9 +5,13 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <string>
 
+#include "base/error.hpp"
+#include "base/failure.hpp"
 #include "model/builder.hpp"
 #include "pipeline/export_code.hpp"
 #include "pipeline/print_equations.hpp"
@@ -75,6 +79,11 @@ std::vector<BadModel> bad_models() {
     add(Code::E0607,
         "system bad\ncoord a = 0, s = 0 m\nframe B from N rotate a about z\npoint Q at O + s*B.x\nbody B frame B mass 1 kg "
         "center O inertia (1, 1, 1) about Q");
+    {
+        BadModel& many = add(Code::W0884, particle("event e: sin(50*t) => report\nrun for 10 s"));
+        many.run.max_events = 20;
+        many.keeps_rows = true;
+    }
     add(Code::E0721, particle("constraint c: dot(vel(P), N.x) = 0\noutput f = mag(force(c, O))"));
     add(Code::E0721, particle("constraint c: x' = 0\nplot mag(force(c, P))"));  // generalized forces only
     add(Code::E0721, particle("constraint c: dot(vel(P), N.x) = 0\noutput f = mag(torque(c, N))"));
@@ -245,6 +254,8 @@ std::vector<BadModel> bad_models() {
 
 // codes that no model text reaches, with the test that does
 const std::set<Code> k_elsewhere{
+    Code::E0881,  // memory: tests/cli/limits_test.cpp
+    Code::E0882,  // an internal error: AnInternalErrorIsToldLikeAProblem below
     Code::E0705,  // refused earlier by the language (E0405); see RefusedByTheLibraryToo below
     Code::E0712,  // refused earlier by the language (E0405); see RefusedByTheLibraryToo below
     Code::E0726,  // refused by the language: lang_codes.cpp
@@ -491,6 +502,17 @@ TEST(BadRunMore, CancelledKeepsItsRows) {
     ASSERT_TRUE(result.has_value());
     EXPECT_GT(result->rows(), 50u);
     EXPECT_LT(result->rows(), 1000u);
+}
+
+// no model has one that is known: the exception stands for it
+TEST(BadRunMore, AnInternalErrorIsToldLikeAProblem) {
+    const Diagnostic assertion = failure(InternalError("internal error: 1 = 2 does not hold")),
+                     other = failure(std::out_of_range("at"));
+    EXPECT_EQ(assertion.code, Code::E0882);
+    EXPECT_EQ(other.code, Code::E0882);
+    EXPECT_NE(other.message.find("report"), std::string::npos);
+    EXPECT_EQ(failure(std::bad_alloc()).code, Code::E0881);
+    EXPECT_EQ(failure(std::length_error("vector")).code, Code::E0881);
 }
 
 // asked of `derive`
