@@ -8,6 +8,7 @@
 #include "dynam/central_inertia.hpp"
 #include "dynam/constraint_rows.hpp"
 #include "dynam/loads.hpp"
+#include "dynam/material_points.hpp"
 #include "dynam/nonideal.hpp"
 #include "dynam/row_sizes.hpp"
 #include "dynam/speed_partition.hpp"
@@ -18,54 +19,6 @@
 namespace appell {
 
 namespace {
-
-// the expressions of a load
-std::vector<NodeId> expressions_of(const ForceLoad& l) { return {l.force}; }
-std::vector<NodeId> expressions_of(const TorqueLoad& l) { return {l.torque}; }
-std::vector<NodeId> expressions_of(const GravityLoad& l) { return {l.acceleration}; }
-std::vector<NodeId> expressions_of(const SpringLoad& l) { return {l.stiffness, l.length}; }
-std::vector<NodeId> expressions_of(const DamperLoad& l) { return {l.coefficient}; }
-std::vector<NodeId> expressions_of(const GeneralizedLoad& l) { return {l.force}; }
-std::vector<NodeId> expressions_of(const PotentialLoad& l) { return {l.energy}; }
-
-// frames that must belong to bodies
-void check_material_points(const Kinematics& kin, Diagnostics& diagnostics) {
-    const Model& m = kin.model();
-    const auto report = [&](FrameId frame, Span span) {
-        diagnostics.add({Code::E0604, span,
-                         fmt::format("frame {} belongs to no body, so that it has no material points", m.frame(frame).name), "",
-                         "a body, or the Newtonian frame", "declare a body with this frame, or use vel(P) of a point"});
-    };
-    const auto check = [&](NodeId expression, Span span) {
-        for (const VectorSymbolId id : vector_symbols_in(*m.graph, std::span(&expression, 1))) {
-            const VectorSymbolInfo& symbol = m.graph->vector_symbol(id);
-            if (static_cast<VectorKind>(symbol.kind) == VectorKind::velocity_at && FrameId(symbol.first) != Model::newtonian() &&
-                !kin.has_body(FrameId(symbol.first)))
-                report(FrameId(symbol.first), span);
-        }
-    };
-    bool any = false;
-    for (std::size_t i = 0; i < m.graph->vector_symbol_count(); ++i)
-        any = any || static_cast<VectorKind>(m.graph->vector_symbol(VectorSymbolId(i)).kind) == VectorKind::velocity_at;
-    if (any) {
-        for (const Constraint& c : m.constraints) check(c.phi, c.span);
-        for (const Speed& s : m.speeds) check(s.definition, s.span);
-        for (const Output& o : m.outputs) check(o.value, o.span);
-        for (const Plot& p : m.plots)
-            for (const PlotTrace& t : p.traces)
-                if (t.y.valid()) check(t.y, p.span);
-        for (const Load& load : m.loads)
-            std::visit(
-                [&](const auto& what) {
-                    for (const NodeId n : expressions_of(what)) check(n, load.span);
-                },
-                load.what);
-    }
-    for (const Load& load : m.loads)
-        if (const auto* force = std::get_if<ForceLoad>(&load.what);
-            force && force->body.valid() && force->body != Model::newtonian() && !kin.has_body(force->body))
-            report(force->body, load.span);
-}
 
 // gravity is the same for every mass wherever it is: a function of time and parameters in the Newtonian frame
 void check_uniform_gravity(Kinematics& kin, const MixedVector& gravity, Diagnostics& diagnostics) {
@@ -89,7 +42,7 @@ Span load_with(Kinematics& kin, SymbolId symbol) {
     const Graph& g = kin.graph();
     for (const Load& load : kin.model().loads) {
         std::vector<NodeId> resolved;
-        for (const NodeId n : std::visit([](const auto& what) { return expressions_of(what); }, load.what)) {
+        for (const NodeId n : expressions_of(load.what)) {
             if (!g.is_vector(n)) {
                 resolved.push_back(kin.resolve(n));
                 continue;
@@ -187,6 +140,8 @@ void choose_independent(ConstrainedDynamics& d, Diagnostics& diagnostics) {
 
 Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) {
     Result<ConstrainedDynamics> result;
+    check_material_points(*model, result.diagnostics);
+    if (result.diagnostics.has_errors()) return result;
     auto kinematics = Kinematics::derive(model);
     result.diagnostics.append(kinematics.diagnostics);
     if (!kinematics.ok()) return result;
@@ -195,8 +150,6 @@ Result<ConstrainedDynamics> derive_dynamics(std::shared_ptr<const Model> model) 
     dynamics.kinematics = std::move(*kinematics);
     Kinematics& kin = *dynamics.kinematics;
     Graph& g = kin.graph();
-    check_material_points(kin, result.diagnostics);
-    if (result.diagnostics.has_errors()) return result;
 
     dynamics.inertia = std::make_shared<InertiaSums>(kin);
     InertiaSums& sums = *dynamics.inertia;

@@ -6,6 +6,16 @@ namespace appell {
 
 namespace {
 
+struct Expressions {
+    std::vector<NodeId> operator()(const ForceLoad& l) const { return {l.force}; }
+    std::vector<NodeId> operator()(const TorqueLoad& l) const { return {l.torque}; }
+    std::vector<NodeId> operator()(const GravityLoad& l) const { return {l.acceleration}; }
+    std::vector<NodeId> operator()(const SpringLoad& l) const { return {l.stiffness, l.length}; }
+    std::vector<NodeId> operator()(const DamperLoad& l) const { return {l.coefficient}; }
+    std::vector<NodeId> operator()(const GeneralizedLoad& l) const { return {l.force}; }
+    std::vector<NodeId> operator()(const PotentialLoad& l) const { return {l.energy}; }
+};
+
 class LoadVisitor {
 public:
     LoadVisitor(Kinematics& kinematics, InertiaSums& sums)
@@ -101,5 +111,8 @@ std::vector<NodeId> generalized_forces(Kinematics& kinematics, std::span<const A
     for (const Action& action : actions) std::visit(visitor, action);
     return sums.generalized_forces();
 }
+
+std::vector<NodeId> expressions_of(const decltype(Load::what)& load) { return std::visit(Expressions{}, load); }
+std::vector<NodeId> expressions_of(const Action& action) { return std::visit(Expressions{}, action); }
 
 }  // namespace appell

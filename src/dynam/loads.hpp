@@ -17,6 +17,10 @@ struct ResolvedLoads {
 // Adds everything but gravity to the sums.
 [[nodiscard]] ResolvedLoads add_loads(Kinematics& kinematics, InertiaSums& sums);
 
+// The expressions of a load, or of an action, as written.
+[[nodiscard]] std::vector<NodeId> expressions_of(const decltype(Load::what)& load);
+[[nodiscard]] std::vector<NodeId> expressions_of(const Action& action);
+
 // Generalized forces of some actions, by speed.
 [[nodiscard]] std::vector<NodeId> generalized_forces(Kinematics& kinematics, std::span<const Action> actions);
 
