@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dynam/constraint_forces.hpp"
+#include "dynam/modes.hpp"
 #include "dynam/nonideal.hpp"
 #include "expr/substitute.hpp"
 
@@ -63,14 +64,24 @@ std::vector<ActingForce> acting_forces(const ConstrainedDynamics& d) {
             ideal.set(c.multipliers[i], without);
             added.set(c.multipliers[i], g.sub(g.symbol_node(c.multipliers[i]), without));
         }
-    for (const ConstraintForces& c : constraint_forces(d)) {
+    const std::vector<ConstraintForces> kept = constraint_forces(d);
+    const auto sticking = [&](const ConstraintForces& c) { return m.constraints[c.constraint].stick_of; };
+    const bool nonideal_members = has_nonideal(d);
+    for (const ConstraintForces& c : kept) {
+        if (sticking(c)) continue;  // the friction of another constraint
         const std::vector<ActingForce> reactions = by_multipliers(c, ForceMember::reaction);
         append(reactions);
-        if (d.C.empty()) continue;
+        if (!nonideal_members) continue;
         std::vector<ActingForce> laws;
         for (const NonidealForce& n : laws_of(d))
             if (n.constraint == c.constraint)
                 for (const ActingForce& f : by_action(g, n.what, ForceMember::law, c.constraint)) add(g, laws, f);
+        for (const ConstraintForces& stick : kept)
+            if (!d.off.empty() && sticking(stick) && m.frictions[*sticking(stick)].constraint == c.constraint)
+                for (ActingForce f : by_multipliers(stick, ForceMember::law)) {
+                    f.owner = c.constraint;
+                    add(g, laws, f);
+                }
         append(laws);
         for (ActingForce f : reactions) {
             f.member = ForceMember::ideal;

@@ -9,6 +9,7 @@
 #include "dynam/acting_forces.hpp"
 #include "dynam/central_inertia.hpp"
 #include "dynam/constraint_forces.hpp"
+#include "dynam/modes.hpp"
 #include "expr/differentiate.hpp"
 #include "expr/memoized_substitution.hpp"
 #include "expr/sweep.hpp"
@@ -249,7 +250,7 @@ private:
         std::vector<std::size_t> rows;
         std::vector<NodeId> powers, euler;
         for (std::size_t i = 0; i < d_.rows.size(); ++i) {
-            if (d_.rows[i].by_actuators) continue;
+            if (d_.rows[i].by_actuators || sticks(d_, d_.rows[i])) continue;
             const std::size_t known = guides_.size();
             const NodeId lambda = g_.symbol_node(d_.rows[i].multiplier);
             std::vector<NodeId> terms;

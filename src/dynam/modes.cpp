@@ -1,5 +1,7 @@
 #include "dynam/modes.hpp"
 
+#include <algorithm>
+
 #include "dynam/nonideal.hpp"
 
 namespace appell {
@@ -23,6 +25,39 @@ NodeId sliding_force(const ConstrainedDynamics& d, std::size_t index) {
 bool slides(const ConstrainedDynamics& d, std::size_t index) {
     const Friction& friction = d.model->frictions[index];
     return d.off.empty() || (!d.off[friction.constraint] && d.off[friction.stick]);
+}
+
+bool sticks(const ConstrainedDynamics& d, const ConstraintRow& row) {
+    return !d.off.empty() && d.model->constraints[row.constraint].stick_of.has_value();
+}
+
+bool has_nonideal(const ConstrainedDynamics& d) {
+    return !d.C.empty() || std::ranges::any_of(d.rows, [&](const ConstraintRow& row) { return sticks(d, row); });
+}
+
+ConstrainedDynamics without_sticking(const ConstrainedDynamics& d) {
+    std::vector<bool> kept;
+    for (const ConstraintRow& row : d.rows) kept.push_back(!sticks(d, row));
+    return with_rows(d, kept);
+}
+
+// At rest the slip of a law is taken to be a unit vector along its way out, so that the law has its limit there.
+Result<ConstrainedDynamics> in_start_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
+                                          const std::vector<std::array<double, 3>>& leaves_along) {
+    Graph& g = whole.graph();
+    auto model = std::make_shared<Model>(*whole.model);
+    for (std::size_t i = 0; i < model->frictions.size(); ++i) {
+        if (leaves_along[i] == std::array<double, 3>{}) continue;
+        Friction& friction = model->frictions[i];
+        NodeId along = g.vector_zero();
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            along = g.vadd(along, g.vscale(g.constant(leaves_along[i][axis]), model->frame(Model::newtonian()).basis[axis]));
+        const NodeId moves = g.make(Op::Less, g.constant(0), g.make(Op::Sqrt, g.dot(friction.slip, friction.slip)));
+        friction.slip = g.vadd(friction.slip, g.vscale(g.make(Op::If, moves, g.constant(0), g.constant(1)), along));
+    }
+    ConstrainedDynamics leaving = whole;
+    leaving.model = std::move(model);
+    return in_mode(leaving, std::move(off));
 }
 
 Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off,

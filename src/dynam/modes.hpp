@@ -18,9 +18,19 @@ namespace appell {
 // whether a friction slides in this mode: its constraint is on, and it does not stick
 [[nodiscard]] bool slides(const ConstrainedDynamics& dynamics, std::size_t friction);
 
+// Sticking friction is kept by rows, and is a nonideal force all the same (docs/theory/nonideal.md): whether a row is one of
+// friction that sticks in this mode; whether there are nonideal forces at all, laws or sticking; the system without such rows.
+[[nodiscard]] bool sticks(const ConstrainedDynamics& dynamics, const ConstraintRow& row);
+[[nodiscard]] bool has_nonideal(const ConstrainedDynamics& dynamics);
+[[nodiscard]] ConstrainedDynamics without_sticking(const ConstrainedDynamics& dynamics);
+
 // The dynamics of a mode. `directions`: of every friction; empty for the law as the user wrote it.
 [[nodiscard]] Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
                                                   std::vector<std::array<SymbolId, 3>> directions = {});
+
+// The same for the start, where frictions may leave rest: by friction the direction, zero for one that does not.
+[[nodiscard]] Result<ConstrainedDynamics> in_start_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
+                                                        const std::vector<std::array<double, 3>>& leaves_along);
 
 // what is off before anything is known about the state: contacts open, frictions sliding
 [[nodiscard]] std::vector<bool> off_at_start(const Model& model);

@@ -1,5 +1,6 @@
 #include "dynam/motion_residual.hpp"
 
+#include "dynam/modes.hpp"
 #include "dynam/multipliers.hpp"
 #include "dynam/realised.hpp"
 #include "dynam/shares.hpp"
@@ -55,7 +56,7 @@ MotionResidual motion_residual(const ConstrainedDynamics& d) {
     add_block(d, {rates, multipliers, d.actuators, true}, out);
     if (!d.C.empty()) {  // laws may depend on what the multipliers were without them
         const ConstrainedSolve& ideal = realisation.before.front();
-        add_block(d, {ideal.x, ideal.lambda, ideal.tau, false}, out);
+        add_block(without_sticking(d), {ideal.x, ideal.lambda, ideal.tau, false}, out);
     }
     return out;
 }

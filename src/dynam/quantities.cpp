@@ -8,6 +8,7 @@
 
 #include "dynam/gibbs_appell.hpp"
 #include "dynam/modes.hpp"
+#include "dynam/realised.hpp"
 #include "dynam/row_sizes.hpp"
 #include "expr/dependence.hpp"
 
@@ -160,7 +161,13 @@ void WrittenForces::refuse(const std::string& written, std::size_t constraint, s
 // ---------------------------------------------------------------- quantities
 
 Quantities::Quantities(const ConstrainedDynamics& d, Diagnostics& diagnostics)
-    : d_(d), g_(d.graph()), kin_(*d.kinematics), diagnostics_(diagnostics), forces_(d, diagnostics) {
+    : d_(d),
+      g_(d.graph()),
+      kin_(*d.kinematics),
+      diagnostics_(diagnostics),
+      forces_(d, diagnostics),
+      nonideal_(has_nonideal(d)),
+      need_ideal_(nonideal_ && d.C.empty()) {
     const Model& m = *d.model;
     energies_.set(m.kinetic_energy, d.kinetic_energy);
     energies_.set(m.potential_energy, d.potential_energy);
@@ -172,7 +179,7 @@ Quantities::Quantities(const ConstrainedDynamics& d, Diagnostics& diagnostics)
             const bool row = present.contains(c.multipliers[i]);
             if (!row) energies_.set(c.multipliers[i], g_.constant(0));
             // without nonideal forces the two are one
-            if (!row || d.C.empty())
+            if (!row || !nonideal_)
                 energies_.set(c.ideal_multipliers[i], row ? g_.symbol_node(c.multipliers[i]) : g_.constant(0));
         }
     done_.assign(m.quantities.size(), 0);
@@ -202,12 +209,31 @@ NodeId Quantities::put_in(NodeId written, Span span) {
     return substitute(g_, written, resolved_);
 }
 
-NodeId Quantities::scalar(NodeId written, Span span) { return substitute(g_, kin_.resolve(put_in(written, span)), energies_); }
+NodeId Quantities::scalar(NodeId written, Span span) {
+    const NodeId value = substitute(g_, kin_.resolve(put_in(written, span)), energies_);
+    note_ideal(std::span(&value, 1));
+    return value;
+}
 
 std::array<NodeId, 3> Quantities::vector(NodeId written, Span span) {
     Vec3 v = kin_.frames().express(kin_.resolve_vector(put_in(written, span)), Model::newtonian());
     for (NodeId& c : v.c) c = substitute(g_, c, energies_);
+    note_ideal(v.c);
     return v.c;
+}
+
+// Where friction sticks and there is no law beside it, no solve of the motion needs the ideal multipliers: they are solved for
+// where somebody asks.
+void Quantities::note_ideal(std::span<const NodeId> values) {
+    if (!need_ideal_) return;
+    const std::vector<SymbolId> present = symbols_in(g_, values);
+    const auto asked = [&](const Constraint& c) {
+        return std::ranges::any_of(c.ideal_multipliers,
+                                   [&](SymbolId ideal) { return std::ranges::binary_search(present, ideal); });
+    };
+    if (std::ranges::none_of(d_.model->constraints, asked)) return;
+    need_ideal_ = false;
+    solves_.push_back(ideal_solve(d_));
 }
 
 void Quantities::resolve(std::size_t which) {
@@ -351,13 +377,14 @@ NodeId Quantities::generalized(const Quantity& q) {
     const auto along_rows = [&](bool ideal) {
         std::vector<NodeId> terms;
         for (const SparseEntry& e : d_.A.entries) {
-            if (e.column != *speed || d_.rows[e.row].by_actuators) continue;
+            if (e.column != *speed || d_.rows[e.row].by_actuators || (ideal && sticks(d_, d_.rows[e.row]))) continue;
             const Constraint& c = d_.model->constraints[d_.rows[e.row].constraint];
             for (std::size_t i = 0; i < c.multipliers.size(); ++i)
                 if (c.multipliers[i] == d_.rows[e.row].multiplier)
                     terms.push_back(
-                        g_.mul(e.value, g_.symbol_node(ideal && !d_.C.empty() ? c.ideal_multipliers[i] : c.multipliers[i])));
+                        g_.mul(e.value, g_.symbol_node(ideal && nonideal_ ? c.ideal_multipliers[i] : c.multipliers[i])));
         }
+        if (ideal) note_ideal(terms);
         return g_.sum(terms);
     };
     switch (q.kind) {
@@ -366,7 +393,8 @@ NodeId Quantities::generalized(const Quantity& q) {
         case QuantityKind::given: return d_.f()[*speed];
         case QuantityKind::ideal: return along_rows(true);
         case QuantityKind::nonideal:
-            return d_.C.empty() ? g_.constant(0) : g_.add(d_.C[*speed], g_.sub(along_rows(false), along_rows(true)));
+            return !nonideal_ ? g_.constant(0)
+                              : g_.add(d_.C.empty() ? g_.constant(0) : d_.C[*speed], g_.sub(along_rows(false), along_rows(true)));
         default: break;
     }
     bool rate = false;

@@ -56,6 +56,7 @@ public:
 
 private:
     NodeId put_in(NodeId written, Span span);  // quantities that are needed, as nodes; vectors stay written
+    void note_ideal(std::span<const NodeId> values);
     void resolve(std::size_t quantity);
     NodeId derivative_by(NodeId of, SymbolId variable);
     NodeId following(NodeId of, std::uint32_t speed, bool rates);
@@ -74,6 +75,8 @@ private:
     Kinematics& kin_;
     Diagnostics& diagnostics_;
     WrittenForces forces_;
+    bool nonideal_;          // there are nonideal forces,
+    bool need_ideal_;        // but no solve for the ideal multipliers as yet
     Substitution energies_;  // and multipliers of rows that were left out
     Substitution resolved_;  // quantities resolved so far, as scalars or written vectors
     std::vector<std::uint8_t> done_;

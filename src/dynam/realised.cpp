@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "dynam/modes.hpp"
 #include "dynam/multipliers.hpp"
 #include "dynam/shares.hpp"
 #include "expr/substitute.hpp"
@@ -42,6 +43,16 @@ class Realising {
 public:
     explicit Realising(const ConstrainedDynamics& d) : d_(d), g_(d.graph()), out_{{}, with_ideal_rows(d), {}} {}
 
+    // every row as it were without nonideal forces, neither C nor friction that sticks: actuators at their work, too
+    ConstrainedSolve ideal_solve() {
+        const ConstrainedDynamics without = without_sticking(out_.ideal);
+        ConstrainedSolve solve = skeleton(without, "ideal rate");
+        solve.lambda.clear();
+        for (const ConstraintRow& row : without.rows) solve.lambda.push_back(ideal_multiplier(row));
+        if (!d_.actuators.empty()) add_actuators(solve, symbols_named(g_, "ideal actuator", d_.actuators.size()));
+        return solve;
+    }
+
     Realisation run() {
         if (!d_.C.empty()) solve_ideal();
         if (d_.C_of_reaction || !d_.actuators.empty()) solve_realised();
@@ -58,18 +69,13 @@ private:
         return row.multiplier;
     }
 
-    // every row as it were without C: actuators at their work, too
     void solve_ideal() {
-        ConstrainedSolve solve = skeleton("ideal rate");
-        solve.lambda.clear();
-        for (const ConstraintRow& row : out_.ideal.rows) solve.lambda.push_back(ideal_multiplier(row));
-        if (!d_.actuators.empty()) add_actuators(solve, symbols_named(g_, "ideal actuator", d_.actuators.size()));
-        out_.before.push_back(std::move(solve));
+        out_.before.push_back(ideal_solve());
         law_ = d_.C;
     }
 
     void solve_realised() {
-        ConstrainedSolve solve = skeleton("realised rate");
+        ConstrainedSolve solve = skeleton(out_.ideal, "realised rate");
         solve.kind = SolveKind::realised;
         if (!d_.actuators.empty()) add_actuators(solve, d_.actuators);
         if (d_.C_of_reaction) {
@@ -86,8 +92,8 @@ private:
         out_.before.push_back(std::move(solve));
     }
 
-    ConstrainedSolve skeleton(const std::string& name) {
-        ConstrainedSolve solve = multipliers_form(out_.ideal);
+    ConstrainedSolve skeleton(const ConstrainedDynamics& ideal, const std::string& name) {
+        ConstrainedSolve solve = multipliers_form(ideal);
         solve.x = symbols_named(g_, name, solve.x.size());
         solve.lambda = symbols_named(g_, name + " multiplier", solve.lambda.size());
         return solve;
@@ -126,6 +132,8 @@ Realisation realise(const ConstrainedDynamics& d) {
     if (d.C.empty() && d.actuators.empty()) return {{}, d, {}};
     return Realising(d).run();
 }
+
+ConstrainedSolve ideal_solve(const ConstrainedDynamics& d) { return Realising(d).ideal_solve(); }
 
 ConstrainedDynamics with_given_forces(const ConstrainedDynamics& d) {
     if (d.C.empty() && d.actuators.empty()) return d;

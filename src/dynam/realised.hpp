@@ -20,6 +20,9 @@ struct Realisation {
 // Of a system without laws and actuators: itself.
 [[nodiscard]] Realisation realise(const ConstrainedDynamics& dynamics);
 
+// For the multipliers as they were without any nonideal force: the first solve of `realise` where there are laws.
+[[nodiscard]] ConstrainedSolve ideal_solve(const ConstrainedDynamics& dynamics);
+
 // The same system for the printed page: the rows that ideal forces keep, with laws and actuators among the given forces, in terms
 // of the multipliers and magnitudes themselves.
 [[nodiscard]] ConstrainedDynamics with_given_forces(const ConstrainedDynamics& dynamics);

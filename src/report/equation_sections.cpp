@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dynam/modes.hpp"
 #include "dynam/realised.hpp"
 #include "expr/linear_split.hpp"
 #include "expr/print.hpp"
@@ -237,11 +238,15 @@ Section members_section(const ConstrainedDynamics& d) {
                  "Kalaba and Phohomsiri, eq. 40)",
                  d.actuators.empty() ? ":" : "; the work of the actuators is to be added:"});
     std::vector<std::vector<NodeId>> ideal(d.f().size()), nonideal(d.f().size());
-    for (std::size_t r = 0; r < d.f().size(); ++r) nonideal[r].push_back(d.C[r]);
+    for (std::size_t r = 0; r < d.C.size(); ++r) nonideal[r].push_back(d.C[r]);
     for (const SparseEntry& e : d.A.entries) {
         const ConstraintRow& row = d.rows[e.row];
         if (row.by_actuators) continue;
         const Constraint& c = d.model->constraints[row.constraint];
+        if (sticks(d, row)) {  // friction altogether
+            nonideal[e.column].push_back(g.mul(g.symbol_node(row.multiplier), e.value));
+            continue;
+        }
         const auto at = std::find(c.multipliers.begin(), c.multipliers.end(), row.multiplier) - c.multipliers.begin();
         const NodeId without = g.symbol_node(c.ideal_multipliers[static_cast<std::size_t>(at)]);
         ideal[e.column].push_back(g.mul(without, e.value));
@@ -308,12 +313,13 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
     // the members below are written with the ideal multipliers, whether or not a law is
     if (!d.C.empty()) {
         section.blocks.emplace_back(Sentence{"Multipliers marked as ideal are what they were without the nonideal forces."});
-        if (const auto solved = d.actuators.empty() ? solved_multipliers(d) : std::nullopt) {
+        const ConstrainedDynamics without = without_sticking(d);
+        if (const auto solved = d.actuators.empty() ? solved_multipliers(without) : std::nullopt) {
             Equations ideal;
-            for (std::size_t i = 0; i < d.rows.size(); ++i) {
-                const Constraint& c = d.model->constraints[d.rows[i].constraint];
+            for (std::size_t i = 0; i < without.rows.size(); ++i) {
+                const Constraint& c = d.model->constraints[without.rows[i].constraint];
                 for (std::size_t k = 0; k < c.multipliers.size(); ++k)
-                    if (c.multipliers[k] == d.rows[i].multiplier)
+                    if (c.multipliers[k] == without.rows[i].multiplier)
                         ideal.push_back({expression(g.symbol_node(c.ideal_multipliers[k])), "=", expression(solved->lambda[i])});
             }
             section.blocks.emplace_back(std::move(ideal));
@@ -331,7 +337,7 @@ void added_sections(const ConstrainedDynamics& d, std::vector<Section>& out) {
                 Equations{{expression(g.symbol_node(d.rows.front().multiplier)), "=", expression(lambda)}});
     }
     out.push_back(std::move(section));
-    if (!d.C.empty()) out.push_back(members_section(d));
+    if (has_nonideal(d)) out.push_back(members_section(d));
     if (d.actuators.empty()) return;
     Section servo{"Servo-constraints at the acceleration level", {}, {}, {}};
     servo.blocks.emplace_back(Sentence{"The magnitudes of the actuators are those that keep these rows:"});
@@ -423,7 +429,7 @@ Document equation_document(const ConstrainedDynamics& d, const EquationOptions& 
     if (!speeds_are_rates(d)) document.sections.push_back(kinematical_section(d));
     velocity_sections(d, document.sections);
     // of a system with laws or actuators all of them; otherwise `multipliers` lists the forces
-    if (!d.C.empty() || !d.actuators.empty()) document.sections.push_back(constraint_forces_section(d));
+    if (has_nonideal(d) || !d.actuators.empty()) document.sections.push_back(constraint_forces_section(d));
     added_sections(d, document.sections);
     for (Section& section : formulation_sections(system, with_rows(ideal, in_evidence), options.formulation, decision.partition,
                                                  decision.words, state))

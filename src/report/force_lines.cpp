@@ -75,7 +75,7 @@ Math words(const Model& m, const ActingForce& f) {
 std::vector<std::string> sentences(const ConstrainedDynamics& d) {
     std::vector<std::string> out;
     for (const ConstraintForces& c : constraint_forces(d))
-        if (!c.why.empty())
+        if (!c.why.empty() && !d.model->constraints[c.constraint].stick_of)
             out.push_back(fmt::format("{} has {}: {}", d.model->constraints[c.constraint].name,
                                       c.form == ForceForm::generalized_only ? "generalized forces only" : "a generalized part",
                                       c.why));
@@ -136,6 +136,7 @@ std::string constraint_forces_json(const ConstrainedDynamics& d) {
     const auto [forces, printed] = print_forces(d);
     Json out{{"constraints", Json::array()}, {"intermediates", Json::array()}};
     for (const ConstraintForces& c : constraint_forces(d)) {
+        if (m.constraints[c.constraint].stick_of) continue;  // the nonideal member of another one
         const char* form = c.form == ForceForm::vectors              ? "vectors"
                            : c.form == ForceForm::partly_generalized ? "partly generalized"
                                                                      : "generalized only";
