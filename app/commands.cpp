@@ -408,6 +408,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
                        short_number(result->events.back().t, 9));
         for (const NotFinite& c : result->not_finite)
             fmt::print("  not finite  {} in {} of {} rows, first at t = {} s\n", c.column, c.rows, s.rows, short_number(c.first));
+        if (!s.passed.empty())
+            fmt::print("  singular positions passed  {}, along the branch that keeps the velocities\n", s.passed.size());
         if (result->law_switches > 0)
             fmt::print("  laws switched  {} time{}\n", result->law_switches, result->law_switches == 1 ? "" : "s");
         if (!d.dynamics->rows.empty())

@@ -151,6 +151,8 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
         command->add_option("--until", options.until, "end time, in seconds");
         command->add_option("--at", options.at, "T,...: times of rows, in seconds")->delimiter(',')->allow_extra_args(false);
         command->add_flag("--at-events", options.at_events, "rows where something happens, too: before and after it");
+        command->add_flag("--through", options.through,
+                          "goes on through singular positions of the constraints, along the branch that keeps the velocities");
         command->add_option("--rtol", options.rtol, "relative tolerance")->check(positive_number());
         command->add_option("--atol", options.atol, "absolute tolerance")->check(positive_number());
         command->add_option("--formulation", options.formulation, "how the accelerations are found")

@@ -213,6 +213,25 @@ private:
             going_ &= square - square == Pack{};
         }
         in(sample.sizes, p_.constraints) = pivot_of(p_.velocity);
+        weigh_components(sample);
+    }
+    void weigh_components(const LaneMarchPlan::Sample& sample) {
+        const std::size_t n = p_.velocity.pivots[0].solve->n;
+        Pack least = PackWords::all(1.0);
+        for (std::size_t c = 0; c < p_.constraints; ++c) {
+            const std::size_t begin = p_.row_begin[c], end = p_.row_begin[c + 1];
+            if (end - begin <= n) continue;
+            const Pack whole = in(sample.sizes, c) * in(sample.sizes, c);
+            for (std::size_t row = begin; row < end; row += n) {
+                Pack square{};
+                for (std::size_t i = row; i < row + n; ++i) square += in(sample.rows, i) * in(sample.rows, i);
+                const Pack share = row_watch::k_whole_component * square / whole;
+                least = share < least ? share : least;
+            }
+        }
+        Pack factor;
+        root(factor, least);
+        in(sample.sizes, p_.constraints) *= factor;
     }
     void sample_at(const LaneMarchPlan::Sample& sample, const Pack& t, const double* x) {
         keep(evaluate(p_.velocity, t, x, p_.states));

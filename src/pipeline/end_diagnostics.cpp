@@ -192,13 +192,20 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
             break;
         default: what = fmt::format("the constraints lost rank at {}: {} depends on the others there", when, constraint);
     }
+    std::string hint = "the motion beyond is not determined by these constraints; the rows up to there are kept";
+    const bool of_positions = std::ranges::any_of(
+        d.rows, [&](const ConstraintRow& row) { return row.constraint == s.constraint && row.level == Level::position; });
+    if (of_positions && !s.no_way_through)
+        hint =
+            "a singular position: branches of the motion meet there, and the constraints do not say which one it takes; "
+            "`run --through` follows the one that keeps the velocities, where it is smooth; the rows up to there are kept";
     return {Code::E0808,
             span,
             what,
             fmt::format("{} independent {} at the start, {} there; {}", s.rank, s.rank == 1 ? "row" : "rows",
                         s.rank == 0 ? 0 : s.rank - 1, state_text(m, s.x_end)),
             "independent rows all along",
-            "the motion beyond is not determined by these constraints; the rows up to there are kept"};
+            hint};
 }
 
 constexpr const char* k_check_start = "start elsewhere, or check the parameters: divisions by zero, roots of negative numbers";
@@ -425,12 +432,14 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          "",
                          "`integrator cvode` is made for such equations"});
     if (s.redundant && !(s.reason == EndReason::rank_loss && at_start))
-        diagnostics.add({Code::W0813,
-                         {},
-                         fmt::format("{} constraint rows, of which {} are independent at the start", d.rows.size(), s.rank),
-                         "",
-                         "",
-                         "the motion is determined; of the multipliers those of least norm are given"});
+        diagnostics.add(
+            {Code::W0813,
+             {},
+             fmt::format("{} constraint rows, of which {} are independent at {}", s.redundancy.rows, s.redundancy.rank,
+                         s.redundancy.t == s.t_start ? std::string("the start") : "t = " + short_number(s.redundancy.t)),
+             "",
+             "",
+             "the motion is determined; of the multipliers those of least norm are given"});
 }
 
 namespace {

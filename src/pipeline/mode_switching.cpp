@@ -53,6 +53,15 @@ const Motion& ModeSwitching::motion() const { return now_->lowered.motion; }
 const LoweredMotion& ModeSwitching::lowered() const { return now_->lowered; }
 const ConstrainedDynamics& ModeSwitching::dynamics() const { return now_->dynamics; }
 
+std::vector<std::array<double, 3>> ModeSwitching::leaves_along() const {
+    std::vector<std::array<double, 3>> out(m_.frictions.size());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const Friction& f = m_.frictions[i];
+        if (!off_[f.constraint] && off_[f.stick] && at_.at_rest(i)) out[i] = direction_[i];
+    }
+    return out;
+}
+
 Mode* ModeSwitching::mode(std::span<const double> x) {
     auto& place = modes_[off_];
     if (!place) place = make_mode(system_, off_, x, options_, diagnostics_);
@@ -484,6 +493,13 @@ Switching::Verdict ModeSwitching::noted(const GuardNote& note, std::span<const d
     }
     if (no_value_said_.insert(guard.index).second) diagnostics_.add(std::move(said));
     return Verdict::go_on;
+}
+
+void ModeSwitching::went_through(const PassedPosition& passed, std::span<const double> x) {
+    record(passed.t, fmt::format("through a singular position of {}", m_.constraints[passed.constraint].name), x);
+    // events on the arc are on the list already
+    std::ranges::stable_sort(events_, {}, [&](const RunEvent& e) { return m_.run.duration < 0 ? -e.t : e.t; });
+    settled_.clear();
 }
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {

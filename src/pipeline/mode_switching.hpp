@@ -51,11 +51,14 @@ public:
     [[nodiscard]] double next_instant(double t, double t_end) override;
     [[nodiscard]] Verdict instant(double t, std::span<double> x) override;
     [[nodiscard]] std::span<const Settled> settled() const override { return settled_; }
+    void went_through(const PassedPosition& passed, std::span<const double> x) override;
     [[nodiscard]] Verdict worn(double t, std::span<const double> x) override;
 
     [[nodiscard]] const LoweredMotion& lowered() const;         // of the current mode
     [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
     [[nodiscard]] const std::vector<bool>& off() const { return off_; }
+    // by friction that leaves rest where it was looked at last: the direction; zero for the others
+    [[nodiscard]] std::vector<std::array<double, 3>> leaves_along() const;
     // what happened: the first ones, as many as are to be kept, and the last one; and how many in all
     [[nodiscard]] const std::vector<RunEvent>& events() const { return events_; }
     // whether forces are unique at a row of the run; what was found

@@ -17,9 +17,11 @@
 #include "pipeline/energy_audit.hpp"
 #include "pipeline/extreme_parameters.hpp"
 #include "pipeline/findings.hpp"
+#include "pipeline/formulation_limits.hpp"
 #include "pipeline/lower_motion.hpp"
 #include "pipeline/missing_values.hpp"
 #include "pipeline/mode_switching.hpp"
+#include "pipeline/passed_positions.hpp"
 #include "pipeline/smooth_laws.hpp"
 #include "pipeline/undetermined_forces.hpp"
 #include "report/run_files.hpp"
@@ -46,7 +48,7 @@ void take_start_mode(Derivation& out) {
     options.atol = plan.atol;
     ModeSwitching switching(*out.whole, {.from = plan.from, .solve_entries = out.limits.solve_entries}, options, out.diagnostics);
     if (!switching.begin()) return;
-    Result<ConstrainedDynamics> dynamics = in_mode(*out.whole, switching.off());
+    Result<ConstrainedDynamics> dynamics = in_start_mode(*out.whole, switching.off(), switching.leaves_along());
     out.diagnostics.append(dynamics.diagnostics);
     if (dynamics.ok()) out.dynamics = std::move(*dynamics);
     if (out.dynamics &&
@@ -383,6 +385,7 @@ Run planned_run(const Model& m, const RunOptions& wanted) {
     // without a spacing or times: 500 rows
     out.at = wanted.at.empty() ? m.run.at : wanted.at;
     out.at_events = m.run.at_events || wanted.at_events;
+    out.through = wanted.through;
     const double apart = 16 * std::numeric_limits<double>::epsilon() * std::max(std::abs(out.t0), std::abs(out.t1));
     const double otherwise =
         out.at.empty() ? std::max(std::abs(out.t1 - out.t0) / 500, apart) : std::numeric_limits<double>::infinity();
@@ -520,8 +523,14 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.law_switches = switching.law_switches();
         out.forces = switching.forces_chosen();
         out.completed = derivation.completed;
-        add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), out.summary,
-                            switching.failure(out.summary));
+        const Formulation formulation = find_formulation(name).value_or(Formulation::multipliers);
+        SimulateSummary ended = out.summary;
+        if (auto limit = formulation_limit(switching.dynamics(), switching.motion(), formulation, out.summary,
+                                           {.from = out.options.t0, .solve_entries = derivation.limits.solve_entries})) {
+            derivation.diagnostics.add(std::move(*limit));
+            ended.reason = EndReason::finished;  // all else that is to be said of it
+        }
+        add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), ended, switching.failure(ended));
         if (out.summary.reason == EndReason::inconsistent_constraints)
             add_hidden_of_run(derivation.diagnostics, switching, out.options.t0, out.summary);
         if (!m.switches()) {
@@ -533,6 +542,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                      redundant)  // a row no other can be told from at the start
                 add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start, std::nullopt);
         }
+        add_passed_positions(derivation.diagnostics, switching.dynamics(), switching.lowered(), out.summary);
         audit.judge(derivation.diagnostics, m, out.options, out.summary,
                     [&](double t, std::span<const double> x) { return switching.energy(t, x); });
         add_not_finite(derivation.diagnostics, out.not_finite, out.summary.rows);

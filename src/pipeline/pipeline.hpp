@@ -71,6 +71,7 @@ struct RunOptions {
     std::optional<double> every;  // 0: a row after every step
     std::vector<double> at;
     bool at_events = false;  // beside the model's
+    bool through = false;    // singular positions, where the motion goes on smoothly
     std::optional<std::string> formulation, integrator, stabilize;
     std::vector<double> gains = {};     // of `stabilize baumgarte`; empty: the model's
     bool native = true;                 // machine code instead of the interpreter; the numbers are the same

@@ -23,15 +23,6 @@ namespace {
 // what double leaves of a zero after a few operations, on rows scaled to their largest entry
 constexpr double k_zero = 1e-9;
 
-std::vector<double> values_at(const ConstrainedDynamics& d, const Motion& motion, double t, std::span<const double> x) {
-    std::vector<double> values(d.graph().symbol_count(), 0.0), state{t};
-    state.insert(state.end(), x.begin(), x.end());
-    state.insert(state.end(), motion.parameters.begin(), motion.parameters.end());
-    const std::vector<SymbolId> symbols = program_inputs(*d.model);
-    for (std::size_t i = 0; i < symbols.size(); ++i) values[symbols[i].index()] = state[i];
-    return values;
-}
-
 // What is small against the largest number of all is round-off; rows are scaled by themselves later.
 std::vector<Digits50> without_round_off(std::span<const double> numbers) {
     double largest = 0;
@@ -69,6 +60,15 @@ std::string combination(const std::vector<Digits50>& coefficients, const std::ve
 }
 
 }  // namespace
+
+std::vector<double> values_at(const ConstrainedDynamics& d, const Motion& motion, double t, std::span<const double> x) {
+    std::vector<double> values(d.graph().symbol_count(), 0.0), state{t};
+    state.insert(state.end(), x.begin(), x.end());
+    state.insert(state.end(), motion.parameters.begin(), motion.parameters.end());
+    const std::vector<SymbolId> symbols = program_inputs(*d.model);
+    for (std::size_t i = 0; i < symbols.size(); ++i) values[symbols[i].index()] = state[i];
+    return values;
+}
 
 std::optional<Diagnostic> singular_coordinates(const ConstrainedDynamics& d, const Motion& motion, double t,
                                                std::span<const double> x) {

@@ -11,6 +11,10 @@
 
 namespace appell {
 
+// the values of t, q, u, parameters and inputs at a state, by symbol
+[[nodiscard]] std::vector<double> values_at(const ConstrainedDynamics& dynamics, const Motion& motion, double t,
+                                            std::span<const double> x);
+
 // Speeds that together move nothing at a state though they do elsewhere: a gimbal lock, a pole. None: the mass matrix is singular
 // for another reason.
 [[nodiscard]] std::optional<Diagnostic> singular_coordinates(const ConstrainedDynamics& dynamics, const Motion& motion, double t,

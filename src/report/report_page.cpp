@@ -185,6 +185,9 @@ std::string statistics(const Content& c) {
     for (const NotFinite& c : run.not_finite)
         rows.emplace_back("not finite: " + c.column,
                           fmt::format("{} of {} rows, first at t = {} s", c.rows, s.rows, short_number(c.first)));
+    if (!s.passed.empty())
+        rows.emplace_back("singular positions passed",
+                          fmt::format("{}, along the branch that keeps the velocities", s.passed.size()));
     if (run.law_switches > 0) rows.emplace_back("switches of laws", fmt::format("{}", run.law_switches));
     const bool constrained = run.layout.kinetic > run.layout.residuals;
     if (constrained)

@@ -100,6 +100,7 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
         out["options"]["gains"] = run.gains.empty() ? Json("from the steps") : Json(run.gains);
     if (!run.options.at.empty()) out["options"]["at"] = run.options.at;
     if (run.options.at_events) out["options"]["at_events"] = true;
+    if (run.options.through) out["options"]["through"] = true;
     if (run.formulation == "minimal")
         out["independent"] = {{"speeds", run.independent_speeds}, {"coordinates", run.independent_coordinates}};
     out["rows"] = s.rows;
@@ -133,6 +134,11 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
         for (const NotFinite& c : run.not_finite)
             out["not_finite"].push_back({{"column", c.column}, {"rows", c.rows}, {"first", number(c.first)}});
     }
+    for (const PassedPosition& passed : s.passed)
+        out["singular_positions"].push_back({{"t", number(passed.t)},
+                                             {"constraint", m.constraints[passed.constraint].name},
+                                             {"arc", {number(passed.from), number(passed.to)}},
+                                             {"branch", "keeps the velocities"}});
     if (m.switches() || !run.events.empty()) {
         if (run.event_count > run.events.size()) out["event_count"] = run.event_count;
         out["events"] = Json::array();

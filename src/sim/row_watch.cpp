@@ -48,6 +48,27 @@ void RowWatch::take(Sample& sample, const EvalReport& report) const {
     }
     // more rows than at the start may be independent for a while: their pivot was not promised
     sample.size.back() = report.rank < rank_ ? 0 : report.rank > rank_ ? 1 : report.smallest_pivot;
+    sample.weakest = report.weakest_row;
+    if (together_) weigh_components(sample);
+}
+
+// The rows of a constraint are components along axes that nobody chose for it, and pivots are those of rows of unit length: rank
+// that is lost along an axis shows in the length of one component alone.
+void RowWatch::weigh_components(Sample& sample) const {
+    double least = 1;
+    for (std::size_t c = 0; c < constraints(); ++c) {
+        const double whole = sample.size[c] * sample.size[c];
+        for (std::size_t row = first_row_[c]; row < first_row_[c + 1] && first_row_[c + 1] - first_row_[c] > 1; ++row) {
+            const std::size_t begin = velocity_.program().row_begin(row), end = velocity_.program().row_begin(row + 1);
+            double square = 0;
+            for (std::size_t i = begin; i < end; ++i) square += sample.rows[i] * sample.rows[i];
+            const double share = k_whole_component * square / whole;
+            if (!(share < least)) continue;
+            least = share;
+            sample.weakest = row;
+        }
+    }
+    if (least < 1) sample.size.back() *= std::sqrt(least);
 }
 
 const RowWatch::Sample& RowWatch::sample_at(Integrator& integrator, double t, Sample& sample) {
@@ -157,6 +178,12 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     return found;
 }
 
+void RowWatch::know(const Sizes& before) {
+    if (before.coordinates.size() != q_sizes_.size()) return;
+    for (std::size_t i = 0; i < q_sizes_.size(); ++i) q_sizes_[i] = std::max(q_sizes_[i], before.coordinates[i]);
+    u_size_ = std::max(u_size_, before.speed);
+}
+
 void RowWatch::accept(std::span<const double> x) {
     std::swap(before_, after_);
     // in another metric nothing was measured yet
@@ -218,7 +245,7 @@ bool RowWatch::is_short(const Sample& sample, std::size_t constraint) const {
 RowFinding RowWatch::look_around(double t, std::span<const double> x, const Around& around) {
     take(middle_, velocity_.measure(t, x).evaluation);
     if (!middle_.known) return {};
-    const std::size_t weakest = velocity_.evaluation().weakest_row;
+    const std::size_t weakest = middle_.weakest;
     std::uint64_t random = 0x2545f4914f6cdd1dull;
     std::fill(after_.size.begin(), after_.size.end(), 0.0);  // the largest of each
     std::fill(turned_.begin(), turned_.end(), false);
@@ -328,7 +355,7 @@ RowFinding RowWatch::look_at_rest(Integrator& integrator) {
 RowFinding RowWatch::look_along(Integrator& integrator) {
     if (constraints() == 0) return {};
     take(after_, velocity_.evaluation());
-    weakest_row_ = velocity_.evaluation().weakest_row;
+    weakest_row_ = after_.weakest;
     const double middle = integrator.t_previous() + 0.5 * (integrator.t() - integrator.t_previous());
     sample_at(integrator, middle, middle_);
     for (const Sample* s : {&before_, &middle_})
@@ -417,7 +444,7 @@ double RowWatch::sign_times_least(Integrator& integrator, std::size_t which, std
         if (!sample.known) return smallest;
         if (sign * sample.size[which] < smallest) {
             smallest = sign * sample.size[which];
-            weakest_row_ = velocity_.evaluation().weakest_row;
+            weakest_row_ = sample.weakest;
         }
         return sign * sample.size[which];
     };

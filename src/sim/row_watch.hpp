@@ -50,6 +50,13 @@ public:
     [[nodiscard]] RowFinding near(double t, std::span<const double> x, Failed failed = Failed::step);
     // that state was accepted: the next step sets out from there
     void accept(std::span<const double> x);
+    // How large coordinates and speeds have been: a stretch of a run that begins next to a singularity shows too little of it.
+    struct Sizes {
+        std::vector<double> coordinates;
+        double speed = 0;
+    };
+    [[nodiscard]] Sizes sizes() const { return {q_sizes_, u_size_}; }
+    void know(const Sizes& before);
     // Its part of a march (march.hpp): what it remembers of accepted states, and where the march has come to. False where rows
     // are not watched by directions of full rank.
     [[nodiscard]] bool lend(March& march);
@@ -60,12 +67,16 @@ private:
     struct Sample {
         std::vector<double> rows;
         std::vector<double> directions;  // the rows made orthonormal, where all are watched together
-        std::vector<double> size;        // by constraint, the length of its rows taken together; then the smallest pivot
-        bool known = false;              // everything finite
-        bool bordered = false;           // the rows are in another metric
+        // By constraint, the length of its rows taken together; then the smallest pivot, and less where one of independent rows
+        // of a constraint vanishes beside its others.
+        std::vector<double> size;
+        std::size_t weakest = 0;  // the row that is nearest to depending on the others
+        bool known = false;       // everything finite
+        bool bordered = false;    // the rows are in another metric
     };
 
     void take(Sample& sample, const EvalReport& report) const;
+    void weigh_components(Sample& sample) const;
     const Sample& sample_at(Integrator& integrator, double t, Sample& sample);
     // the state inside the step, or the step is unseen
     [[nodiscard]] bool look_inside(Integrator& integrator, double t, std::vector<double>& x);

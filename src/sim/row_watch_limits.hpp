@@ -24,6 +24,8 @@ inline constexpr double k_doubles = 0.5;
 inline constexpr double k_nearly_lost = 1e-4;
 // of the largest speed: what a step that passes through rest may miss it by
 inline constexpr double k_rest = 1e-3;
+// a component of a vector equation whose square is more than 1/16 of the whole is not short
+inline constexpr double k_whole_component = 16;
 // of the longest step so far
 inline constexpr double k_short_step = 1e-4;
 // of the step: what the state does there, continued, is where it would have gone straight on

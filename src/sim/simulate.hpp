@@ -13,6 +13,7 @@
 #include "base/integrators.hpp"
 #include "sim/checkpoint.hpp"
 #include "sim/motion.hpp"
+#include "sim/passed_position.hpp"
 #include "sim/row_watch.hpp"
 #include "sim/switching.hpp"
 
@@ -28,6 +29,7 @@ struct SimulateOptions {
     double rtol = 1e-7, atol = 1e-8;
     bool project = true;        // corrects states that have drifted:
     bool correct_once = false;  // by one correction of each level after a step, not down to round-off
+    bool through = false;       // goes on through singular positions where the motion does so smoothly (passage.hpp)
     std::size_t max_steps = 100'000'000;
     std::size_t max_rows = 20'000'000;
     IntegratorKind integrator = IntegratorKind::dopri5;
@@ -84,6 +86,10 @@ struct SimulateSummary {
     double velocity_residual = 0, velocity_scaled = 0;
     std::size_t rank = 0;  // of the velocity rows at the start
     bool redundant = false;
+    struct Redundancy {  // where rows were first found to depend on others
+        std::size_t rows = 0, rank = 0;
+        double t = 0;
+    } redundancy;
     double smallest_pivot = 1;        // of the rows, least seen at accepted states: the inverse of their condition
     double smallest_pivot_at = 0;     // when
     std::size_t singular_column = 0;  // for singular_mass: the speed that has no inertia
@@ -93,10 +99,12 @@ struct SimulateSummary {
     std::size_t constraint = 0;       // for rank_loss and inconsistent_constraints: which one (Motion::velocity_constraints)
     std::optional<std::size_t> penetrated;  // for penetrated: the guard
     double penetrated_at = 0, penetrated_gap = 0;
-    double chatter_from = 0;     // for chatter: up to t_end something switched again and again
-    double steps_needed = 0;     // for too_many_steps: in all, at the pace of the last ones
-    bool contradiction = false;  // for start_has_no_solution: rows ask for different moves where it ends
-    std::vector<Moved> moved;    // what the start projection changed
+    double chatter_from = 0;      // for chatter: up to t_end something switched again and again
+    double steps_needed = 0;      // for too_many_steps: in all, at the pace of the last ones
+    bool contradiction = false;   // for start_has_no_solution: rows ask for different moves where it ends
+    bool no_way_through = false;  // a run that may goes through singular positions found no smooth continuation where it ended
+    std::vector<PassedPosition> passed;
+    std::vector<Moved> moved;  // what the start projection changed
     std::vector<double> x_start, x_end;
 };
 

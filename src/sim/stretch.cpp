@@ -84,15 +84,22 @@ Stretch::Stretch(Journey& journey, double t, std::span<const double> x)
     accepted_ = row_state_ = before_event_ = state_;
     row_ = motion_.observe.output("row");
     row_values_.resize(row_.end - row_.begin);
+    if (options_.through && motion_.position_rows > 0)
+        passage_.emplace(motion_, rate_, position_, velocity_, Passage::Tolerances{options_.rtol, options_.atol}, journey_.way);
 }
 
 Outcome Stretch::run() {
     switched_ = false;
     const bool first = !std::exchange(journey_.begun, true);
-    if ((first ? start(state_) && restore() : start_again(state_)) && loop() && t_stop_ != options_.t1) pass_instant();
+    if (first ? start(state_) && restore() : start_again(state_)) {
+        const bool arrived = loop() || (!switched_ && pass_singular_position());
+        if (arrived && t_stop_ != options_.t1) pass_instant();
+    }
     const bool stopped = summary_.reason == EndReason::cancelled || summary_.reason == EndReason::too_many_steps;
     if (stopped && !integrator_.at_end() && summary_.rows > 0) save();
     const IntegratorStatistics& s = integrator_.statistics();
+    journey_.sizes = watch_.sizes();
+    journey_.longest_step = std::max(journey_.longest_step, longest_step_);
     journey_.before.steps += s.steps;
     journey_.before.rejected += s.rejected;
     journey_.before.evaluations += s.evaluations;
@@ -142,7 +149,7 @@ bool Stretch::restore() {
 void Stretch::save() {
     if (!journey_.resumable.save) return;
     Checkpoint c;
-    const bool whole = t_begin_ == options_.t0 && motion_.guards.empty() && !motion_.step_gains && checkpoint(c);
+    const bool whole = t_begin_ == options_.t0 && !passage_ && motion_.guards.empty() && !motion_.step_gains && checkpoint(c);
     if (!whole && std::exchange(journey_.saved, true)) return;
     journey_.saved = true;
     journey_.resumable.save(whole ? c : Checkpoint{});
@@ -189,6 +196,7 @@ bool Stretch::set_out(std::vector<double>& x) {
     velocity_rank_ = velocity_.measure(t0, x).evaluation.rank;
     if (summary_.rank == 0) summary_.rank = velocity_rank_;
     if (const RowFinding found = watch_.start(t0, x); found.loss != RowLoss::none) return lose(found);
+    watch_.know(journey_.sizes);
     if (integrator_.start(t0, x, t_stop_) != StepStatus::ok)
         return stop(rate_failure(integrator_.rate_status(), EndReason::start_not_finite));
     // NOTE: the first step is sought with evaluations elsewhere; the report must be that of the start
@@ -196,18 +204,22 @@ bool Stretch::set_out(std::vector<double>& x) {
         return stop(rate_failure(status, EndReason::start_not_finite));
     std::copy(integrator_.x().begin(), integrator_.x().end(), x.begin());
     rate_rank_ = rate_.report().rank;
-    const bool news = !motion_.repeats_rows;
-    summary_.redundant |= news && rate_.report().redundant;
+    const auto note_redundancy = [&](const EvalReport& report, std::size_t rows) {
+        if (motion_.repeats_rows || !report.redundant || std::exchange(summary_.redundant, true)) return;
+        summary_.redundancy = {rows, report.rank, t0};
+    };
+    note_redundancy(rate_.report(), motion_.rate_constraints.empty() ? motion_.velocity_rows : motion_.rate_constraints.size());
     note_pivot(t0, rate_.report().smallest_pivot);
     if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict(rate_.report());
     const ProjectReport velocity = velocity_.measure(t0, x);
-    summary_.redundant |= news && velocity.evaluation.redundant;
+    note_redundancy(velocity.evaluation, motion_.velocity_rows);
     note_pivot(t0, velocity.evaluation.smallest_pivot);
     watch_pivots_ = std::min(rate_.report().smallest_pivot, velocity.evaluation.smallest_pivot) > 10 * k_least_pivot;
     if (rate_.report().redundant) rate_.limit_rank(rate_rank_);
     if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
     if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant) position_.limit_rank(position.rank);
     accepted_ = x;
+    if (passage_) passage_->note(t0, x);
     remember(t0, x);
     guards_.start(t0, x, journey_.settled);
     journey_.settled.clear();
@@ -299,7 +311,10 @@ std::size_t Stretch::constraint_of(const std::vector<std::size_t>& constraints, 
 bool Stretch::collapse(EndReason otherwise) {
     const auto failed = otherwise == EndReason::singular_partition ? RowWatch::Failed::partition : RowWatch::Failed::step;
     const RowFinding found = watch_.near(integrator_.t(), accepted_, failed);
-    return found.loss != RowLoss::none ? lose(found) : stop(otherwise);
+    if (found.loss != RowLoss::none) return lose(found);
+    if (nears_singular_position())
+        return lose({RowLoss::dependent, velocity_.measure(integrator_.t(), accepted_).evaluation.weakest_row});
+    return stop(otherwise);
 }
 
 bool Stretch::contradict(const EvalReport& report) {
@@ -310,12 +325,12 @@ bool Stretch::contradict(const EvalReport& report) {
 bool Stretch::try_shorter() {
     const EvalReport at = velocity_.measure(integrator_.t(), integrator_.x()).evaluation;
     const RowFinding found = watch_.look(integrator_);
-    guards_.take_back();
     if (integrator_.retreat()) return true;
     if (found.loss != RowLoss::none) return lose(found);
     if (at.rank < velocity_rank_) return lose({RowLoss::dependent, at.weakest_row});
     if (const RowFinding near = watch_.near(integrator_.t(), accepted_, RowWatch::Failed::projection); near.loss != RowLoss::none)
         return lose(near);
+    if (nears_singular_position()) return lose({RowLoss::dependent, at.weakest_row});
     return stop(motion_.reduction ? EndReason::singular_partition : EndReason::projection_failed);
 }
 
@@ -355,12 +370,13 @@ bool Stretch::loop() {
             }
             if (!found.unseen) return lose(found);
         }
-        if (!guards_.empty() && !pass_guards(t)) return false;
+        if (!guards_.empty() && !pass_guards(integrator_, t)) return false;
         if (guards_.blind()) {
             if (integrator_.retreat()) continue;
             return collapse(EndReason::step_too_small);
         }
-        if (!rows_inside(t)) {
+        if (!rows_inside(integrator_, t)) {
+            guards_.take_back();  // and only here: of a step that failed before, nothing was seen yet
             if (try_shorter()) continue;
             return false;
         }
@@ -372,6 +388,7 @@ bool Stretch::loop() {
         rate_.freeze();
         watch_.accept(state_);
         std::copy(state_.begin(), state_.end(), accepted_.begin());
+        if (passage_) passage_->note(t, state_);
         reach(t, state_);
         remember(t, state_);
         if (!row_at_step(t)) return false;
@@ -388,8 +405,8 @@ bool Stretch::loop() {
 bool Stretch::can_march() const {
     const Motion& m = motion_;
     return m.neighbours != nullptr && m.neighbours->marches(m) && project_ && !options_.correct_once && !m.step_gains &&
-           m.quaternions.empty() && m.guards.empty() && m.followed.empty() && !journey_.resumable.due && !rows_.every_step() &&
-           !rate_.report().redundant && rate_.straight() && velocity_rank_ == m.velocity_rows &&
+           !passage_ && m.quaternions.empty() && m.guards.empty() && m.followed.empty() && !journey_.resumable.due &&
+           !rows_.every_step() && !rate_.report().redundant && rate_.straight() && velocity_rank_ == m.velocity_rows &&
            (m.position_rows == 0 || position_.evaluation().rank == m.position_rows);
 }
 
@@ -425,14 +442,15 @@ bool Stretch::march() {
     return true;
 }
 
-bool Stretch::pass_guards(double t) {
-    double from = integrator_.t_previous();
-    while (guards_.look(integrator_, from)) {
+bool Stretch::pass_guards(Integrator& along, double t) {
+    double from = along.t_previous();
+    while (guards_.look(along, from)) {
         from = guards_.t();
-        if (!pass_notes()) return false;
-        if (!rows_inside(from)) return true;  // the step is taken back, and what passed is found again
-        if (!integrator_.dense(from, row_state_)) return true;
-        if (project_ && !project(from, row_state_, nullptr)) return true;
+        if (!pass_notes(along)) return false;
+        if (!rows_inside(along, from)) return true;  // the step is taken back, and what passed is found again
+        if (!along.dense(from, row_state_)) return true;
+        const bool of_arc = passage_ && &along == &*passage_;
+        if (project_ && !of_arc && !project(from, row_state_, nullptr)) return true;
         if (from == t) std::copy(state_.begin(), state_.end(), row_state_.begin());
         std::copy(row_state_.begin(), row_state_.end(), before_event_.begin());
         Switching::Verdict verdict = journey_.switching.passed(from, row_state_, guards_.passed(), guards_.sides());
@@ -453,7 +471,7 @@ bool Stretch::pass_guards(double t) {
                 return stop(verdict == Switching::Verdict::endless ? EndReason::chatter : EndReason::no_mode);
         }
     }
-    return pass_notes();
+    return pass_notes(along);
 }
 
 bool Stretch::stays_on_a_surface(double t, double& since) {
@@ -470,11 +488,11 @@ bool Stretch::stays_on_a_surface(double t, double& since) {
     return false;
 }
 
-bool Stretch::pass_notes() {
+bool Stretch::pass_notes(Integrator& along) {
     for (const GuardNote& note : guards_.notes()) {
-        if (!integrator_.dense(note.t, row_state_)) continue;
+        if (!along.dense(note.t, row_state_)) continue;
         if (journey_.switching.noted(note, row_state_) != Switching::Verdict::failed) continue;
-        (void)rows_inside(note.t);
+        (void)rows_inside(along, note.t);
         return stop(EndReason::no_value);
     }
     return true;
@@ -507,6 +525,7 @@ bool Stretch::pass_instant() {
 
 bool Stretch::hand_over(double t, std::span<const double> x) {
     reach(t, x);
+    journey_.way.forget();
     std::copy(x.begin(), x.end(), state_.begin());
     const std::span<const Settled> settled = journey_.switching.settled();
     journey_.settled.assign(settled.begin(), settled.end());
@@ -523,7 +542,9 @@ void Stretch::end_at(double t) {
 bool Stretch::repartition() {
     const double t = integrator_.t();
     if (t == t_begin_ || journey_.switching.worn(t, accepted_) != Switching::Verdict::changed) return false;
+    Passage::Way way = std::exchange(journey_.way, {});
     hand_over(t, accepted_);
+    journey_.way = std::move(way);  // the motion is the same
     return true;
 }
 
@@ -636,12 +657,13 @@ bool Stretch::damp(double t) {
     return integrator_.replace_state(state_, true) == StepStatus::ok;
 }
 
-bool Stretch::rows_inside(double t) {
+bool Stretch::rows_inside(Integrator& along, double t) {
     const double direction = options_.t1 < options_.t0 ? -1 : 1;
     while (!rows_.done() && direction * (t - rows_.next()) > 0) {
         const double t_row = rows_.next();
-        if (!integrator_.dense(t_row, row_state_)) return false;
-        if (project_ && !project(t_row, row_state_, nullptr)) return false;
+        if (!along.dense(t_row, row_state_)) return false;
+        const bool of_arc = passage_ && &along == &*passage_;  // which brings its states onto the constraints where it can
+        if (project_ && !of_arc && !project(t_row, row_state_, nullptr)) return false;
         write_row(t_row, row_state_);
         reach(t_row, row_state_);
         rows_.advance();

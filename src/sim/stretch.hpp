@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "sim/integrator.hpp"
 #include "sim/motion_program.hpp"
 #include "sim/motion_rate.hpp"
+#include "sim/passage.hpp"
 #include "sim/project.hpp"
 #include "sim/row_times.hpp"
 #include "sim/row_watch.hpp"
@@ -41,6 +43,9 @@ struct Journey {
         double since = 0;
     };
     std::vector<Restless> restless{};
+    Passage::Way way{};       // of a run that goes through singular positions
+    RowWatch::Sizes sizes{};  // so far
+    double longest_step = 0;  // likewise
 };
 
 enum class Outcome { ended, switched };
@@ -91,6 +96,12 @@ private:
     // no step leads on: because of the constraints?
     bool collapse(EndReason otherwise);
 
+    // The constraints on positions will have lost rank within a step from here, as far as they have fallen so far.
+    [[nodiscard]] bool nears_singular_position();
+
+    // After the loop ended there: across a singular position, to where another stretch goes on. False where the run ends.
+    bool pass_singular_position();
+
     bool contradict(const EvalReport& report);
 
     // The last step, or a row inside it, can not be projected or completed: it may have been too bold for Newton's iteration, so
@@ -106,11 +117,11 @@ private:
     bool march();
 
     // What happens inside the last step, in order; false when the stretch ends there.
-    bool pass_guards(double t);
+    bool pass_guards(Integrator& along, double t);
     // A guard passes again and again, and never leaves zero by more than the tolerances make of it: the motion would stay there.
     // `since`: when that began.
     bool stays_on_a_surface(double t, double& since);
-    bool pass_notes();
+    bool pass_notes(Integrator& along);
 
     // a law switches by time where the stretch ends; false when the run ends there
     bool pass_instant();
@@ -151,7 +162,7 @@ private:
     bool damp(double t);
 
     // rows strictly inside the last step, from the continuous extension; false when one can not be projected
-    bool rows_inside(double t);
+    bool rows_inside(Integrator& along, double t);
 
     bool row_at_step(double t);
 
@@ -180,7 +191,8 @@ private:
     OutputRange row_;
     Projector position_, velocity_;
     RowWatch watch_;
-    const double gap_limit_;  // an open contact is penetrated beyond that
+    std::optional<Passage> passage_;  // where the run goes through singular positions
+    const double gap_limit_;          // an open contact is penetrated beyond that
     GuardWatch guards_;
     std::vector<double> state_;
     std::vector<double> accepted_;  // the last accepted state

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "sim/motion.hpp"
+#include "sim/passed_position.hpp"
 
 namespace appell {
 
@@ -44,6 +45,8 @@ public:
     // that pass on their new side, 0 where nothing is known.
     [[nodiscard]] virtual Verdict passed(double t, std::span<double> x, std::span<const std::size_t> guards,
                                          std::span<const int> sides) = 0;
+    // the run went through a singular position of the constraints
+    virtual void went_through(const PassedPosition&, std::span<const double> /* x there */) {}
     // x: the state then. `go_on`, or `failed` where a guard has no value and the motion depends on it
     [[nodiscard]] virtual Verdict noted(const GuardNote&, std::span<const double> x) {
         (void)x;

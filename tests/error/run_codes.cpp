@@ -178,6 +178,19 @@ std::vector<BadModel> bad_models() {
         lost("constraint a: x = 1\nconstraint c: y^2 = 0", "y^2 = 0", false);
     }
     add(Code::E0833, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
+    {
+        // one that stops on the cusp; the chart of a blade; lines that cross
+        BadModel& cusp = add(Code::E0862, particle("start x' = -1 m/s\nconstraint c: y^2 = (x - 0.5 m)^3/(1 m)\nrun for 3 s"));
+        cusp.keeps_rows = true;
+        cusp.run.through = true;
+        BadModel& chart = add(Code::E0863,
+                              "system bad\ncoord x = 0, y = 0, a = 0\nframe B from N rotate a about z\nbody B frame B mass 1 "
+                              "center at O + x*N.x + y*N.y inertia (1, 1, 1)\nstart a' = 1, x' = 1\nconstraint blade: "
+                              "dot(vel(B_o), B.y) = 0\nrun for 3 s");
+        chart.keeps_rows = true;
+        chart.run.formulation = "chaplygin";
+        add(Code::N0865, particle("start x' = -1 m/s\nconstraint c: x*y = 0\nrun for 3 s")).run.through = true;
+    }
     add(Code::E0809, particle("constraint c: x^2 = 1 - t\nrun for 2 s")).keeps_rows = true;
     add(Code::E0810, particle("gravity -g*N.y\nforce on P = sin(50*t)*N.x\nrun for 10 s")).run.max_steps = 10;
     out.back().keeps_rows = true;

@@ -1,0 +1,155 @@
+// What the program says of a model is the same whichever command and whichever formulation is asked: `check` takes what `run`
+// solves, a formulation that does not apply says why, and messages count what they speak of.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <random>
+#include <regex>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "support/gallery_run.hpp"
+#include "support/members.hpp"
+
+namespace appell {
+namespace {
+
+class Draw {
+public:
+    explicit Draw(unsigned seed) : random_(seed) {}
+    double uniform(double a, double b) { return std::uniform_real_distribution(a, b)(random_); }
+    double sign() { return uniform(-1, 1) < 0 ? -1 : 1; }
+
+private:
+    std::mt19937 random_;
+};
+
+std::string text(double x) { return fmt::format("({:.17g})", x); }
+
+std::string said(const Derivation& d) { return render(d.diagnostics, d.sources); }
+
+// blocks at rest on slopes that are too steep: friction has a law there, along the way out
+TEST(Verdicts, CheckTakesFrictionThatLeavesRest) {
+    Draw draw(1);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const double slope = draw.sign() * draw.uniform(0.2, 1), mu = draw.uniform(0, 0.9) * std::abs(std::tan(slope));
+        const std::string model = fmt::format(
+            "system slope\ncoord s = 0, h = 0\nframe A from N rotate {} about z\nparticle P mass {} at O + s*A.x + h*A.y\n"
+            "gravity -9.81*N.y\nconstraint ground: dot(pos(P), A.y) {}\nnonideal ground: friction on P = {}*{}(ground)\n"
+            "claim \"size\": mag(friction(ground)) = {}*lambda(ground)\nclaim \"down\": s'' = -9.81*(sin({}) - {}*cos({})) where "
+            "s' < "
+            "0\noutput a = s''\nrun for 0.1 s\n",
+            text(slope), text(draw.uniform(0.5, 3)), k % 2 == 0 ? ">= 0" : "= 0", text(mu), k % 3 == 0 ? "ideal" : "reaction",
+            text(mu), text(slope), text(mu), text(slope));
+        Derivation d = derive_text(model);
+        const auto checked = check(d, 10);
+        ASSERT_TRUE(checked) << k << said(d);
+        EXPECT_FALSE(d.diagnostics.has_errors()) << k << said(d);
+        for (const ClaimResult& claim : checked->claims.claims) EXPECT_TRUE(claim.holds) << k << claim.label;
+        const TextRun r = run_text(model);
+        const double down = -9.81 * (std::sin(std::abs(slope)) - mu * std::cos(slope)) * (slope > 0 ? 1 : -1);
+        EXPECT_NEAR(r.at(0, "a"), down, 1e-9) << k;
+    }
+}
+
+// a rod without mass from the origin to a particle: its angle has no inertia of its own
+TEST(Verdicts, FormulationsThatNeedMassSaySo) {
+    Draw draw(2);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const double l = draw.uniform(0.5, 2), a = draw.uniform(-1, 1);
+        const std::string model = fmt::format(
+            "system massless\ncoord x = {}, y = {}, a = {}\nframe A from N rotate a about z\nparticle P mass {} at O + x*N.x + "
+            "y*N.y\n"
+            "gravity 9.81*N.x\nconstraint rod: P - O - {}*A.x = 0\nrun for 0.2 s\n",
+            text(l * std::cos(a)), text(l * std::sin(a)), text(a), text(draw.uniform(0.5, 2)), text(l));
+        for (const std::string_view formulation : formulation_names()) {
+            Derivation d = derive_text(model);
+            RunOptions options;
+            options.formulation = std::string(formulation);
+            const auto result = run(d, options);
+            EXPECT_FALSE(d.diagnostics.has(Code::E0709)) << formulation << said(d);
+            EXPECT_FALSE(d.diagnostics.has(Code::E0701)) << formulation << said(d);
+            if (d.diagnostics.has(Code::E0820)) continue;
+            EXPECT_FALSE(d.diagnostics.has_errors()) << formulation << said(d);
+        }
+        Derivation d = derive_text(model);
+        RunOptions options;
+        options.formulation = "ukp";
+        (void)run(d, options);
+        EXPECT_TRUE(d.diagnostics.has(Code::E0820)) << said(d);
+        EXPECT_NE(said(d).find("mass matrix is singular"), std::string::npos) << said(d);
+    }
+}
+
+// blades that turn through a right angle: the equations end, the motion does not
+TEST(Verdicts, ChartsAreNamed) {
+    Draw draw(3);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const double v = draw.uniform(0.5, 2), w = draw.sign() * draw.uniform(0.5, 2), a0 = draw.uniform(-0.7, 0.7);
+        const std::string model = fmt::format(
+            "system blade\ncoord x = 0, y = 0, a = {}\nframe B from N rotate a about z\nbody B frame B mass {} center at O + "
+            "x*N.x + "
+            "y*N.y inertia (1, 1, {})\nconstraint blade: dot(vel(B_o), B.y) = 0\nstart x' = {}, y' = {}, a' = {}\n"
+            "independent x', a'\nrun for {}, rtol 1e-9, atol 1e-11\n",
+            text(a0), text(draw.uniform(0.5, 2)), text(draw.uniform(0.5, 2)), text(v * std::cos(a0)), text(v * std::sin(a0)),
+            text(w), text(4 / std::abs(w)));
+        Derivation d = derive_text(model);
+        RunOptions options;
+        options.formulation = "chaplygin";
+        const auto result = run(d, options);
+        ASSERT_TRUE(result) << k << said(d);
+        EXPECT_TRUE(d.diagnostics.has(Code::E0863)) << k << said(d);
+        for (const Code wrong : {Code::E0805, Code::E0806, Code::E0804}) EXPECT_FALSE(d.diagnostics.has(wrong)) << k << said(d);
+        EXPECT_NE(said(d).find("y' no longer follows from x', a'"), std::string::npos) << said(d);
+        EXPECT_NEAR(std::cos(result->summary.x_end[2]), 0, 1e-2) << k;
+    }
+}
+
+// W0813 counts the rows of the mode in which some depend on others, and those that stick are none of them
+TEST(Verdicts, RedundantRowsAreCounted) {
+    Draw draw(4);
+    std::size_t found = 0;
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const std::string contact =
+            k % 2 == 0 ? "constraint ground: dot(pos(P), N.y) >= 0\n" : "constraint ground: dot(pos(P), N.y) = 0\n";
+        Derivation d = derive_text(fmt::format(
+            "system twice\ncoord x = 0, y = 0, z = 0\nparticle P mass 1 at O + x*N.x + y*N.y + z*N.z\ngravity -9.81*N.y\n{}"
+            "constraint rail: z = 0\nconstraint rail2: {}*z = 0\nnonideal ground: friction on P = {}*reaction(ground)\nstart x' "
+            "= {}\n"
+            "run for 2 s\n",
+            contact, text(draw.uniform(0.5, 3)), text(draw.uniform(0.1, 0.5)), text(draw.uniform(0.2, 1))));
+        (void)run(d, {});
+        for (const Diagnostic& diagnostic : d.diagnostics.all()) {
+            if (diagnostic.code != Code::W0813) continue;
+            ++found;
+            std::smatch numbers;
+            ASSERT_TRUE(
+                std::regex_search(diagnostic.message, numbers, std::regex("^(\\d+) constraint rows, of which (\\d+) are")));
+            EXPECT_GT(std::stoul(numbers[1]), std::stoul(numbers[2])) << diagnostic.message;
+            EXPECT_EQ(numbers[1], "3") << diagnostic.message;
+        }
+    }
+    EXPECT_GT(found, 0u);
+}
+
+// the last row is the state before the instant that ends the run: nothing stands in the ledger half way
+TEST(Verdicts, AnInstantThatEndsTheRunKeepsTheLedger) {
+    Draw draw(5);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        Derivation d = derive_text(
+            fmt::format("system ball\ncoord y = {}\nparticle P mass 1 at O + y*N.y\ngravity -9.81*N.y\nconstraint floor: y >= 0 "
+                        "restitution {}\n"
+                        "event bad: y {} => {}\nrun for 5 s\n",
+                        text(draw.uniform(0.5, 2)), text(draw.uniform(0, 0.9)), k % 2 == 0 ? "falling" : "- 0.1 falling",
+                        k % 3 == 0 ? "set y' = sqrt(-1 - y^2)" : "set y = -1"));
+        const auto result = run(d, {});
+        ASSERT_TRUE(result) << k;
+        EXPECT_FALSE(d.diagnostics.has(Code::W0823)) << k << said(d);
+        EXPECT_TRUE(d.diagnostics.has_errors()) << k;
+    }
+}
+
+}  // namespace
+}  // namespace appell
