@@ -196,8 +196,13 @@ NodeId FrozenConditions::frozen(NodeId id) {
                 case Op::LessEqual: return graph_.make(Op::LessEqual, sign, zero);
                 case Op::Sign: return sign;
                 case Op::Abs: return graph_.mul(sign, x);
-                case Op::Min: return graph_.make(Op::If, graph_.make(Op::LessEqual, sign, zero), x, y);
-                default: return graph_.make(Op::If, graph_.make(Op::LessEqual, zero, sign), x, y);
+                // where no side is frozen, the operation itself knows what to do with numbers that are none
+                case Op::Min:
+                    return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, frozen_sign, zero), x, y),
+                                       graph_.make(Op::Min, x, y));
+                default:
+                    return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, zero, frozen_sign), x, y),
+                                       graph_.make(Op::Max, x, y));
             }
         }
     }

@@ -39,7 +39,18 @@ T choose(const T& condition, const T& yes, const T& no) {
 template <class T>
 T sign_value(const T& x) {
     const auto r = real_part(x);
-    return r > 0 ? T(1) : r < 0 ? T(-1) : T(0);
+    return r > 0 ? T(1) : r < 0 ? T(-1) : r == 0 ? T(0) : x;
+}
+// the first of equals; operands that cannot be compared are not numbers, and nor is their sum
+template <class T>
+T min_value(const T& x, const T& y) {
+    const auto a = real_part(x), b = real_part(y);
+    return a <= b ? x : b < a ? y : T(x + y);
+}
+template <class T>
+T max_value(const T& x, const T& y) {
+    const auto a = real_part(x), b = real_part(y);
+    return b <= a ? x : a < b ? y : T(x + y);
 }
 template <class T>
 T abs_value(const T& x) {

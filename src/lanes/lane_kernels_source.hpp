@@ -84,8 +84,8 @@ void execute(const InstructionRun& run, const Instruction* instructions, double*
         case Op::Neg: return unary([](Pack& out, const Pack& x) { out = -x; });
         case Op::Sqrt: return unary([](Pack& out, const Pack& x) { root(out, x); });
         case Op::Abs: return unary([&](Pack& out, const Pack& x) { out = x < zero ? -x : x; });
-        case Op::Min: return binary([](Pack& out, const Pack& x, const Pack& y) { out = x <= y ? x : y; });
-        case Op::Max: return binary([](Pack& out, const Pack& x, const Pack& y) { out = y <= x ? x : y; });
+        case Op::Min: return binary([](Pack& out, const Pack& x, const Pack& y) { out = x <= y ? x : y < x ? y : x + y; });
+        case Op::Max: return binary([](Pack& out, const Pack& x, const Pack& y) { out = y <= x ? x : x < y ? y : x + y; });
         case Op::If:
             for (const Instruction* i = begin; i != end; ++i) {
                 const Pack x = in(slots, i->a), y = in(slots, i->b), z = in(slots, i->c);

@@ -215,6 +215,14 @@ inline Interval sign_value(const Interval& x) {
     if (x.empty()) return x;
     return {x.lo > 0 ? 1.0 : x.lo == 0 ? 0.0 : -1.0, x.hi > 0 ? 1.0 : x.hi == 0 ? 0.0 : -1.0};
 }
+inline Interval min_value(const Interval& x, const Interval& y) {
+    if (x.empty() || y.empty()) return Interval::nothing();
+    return {std::min(x.lo, y.lo), std::min(x.hi, y.hi)};
+}
+inline Interval max_value(const Interval& x, const Interval& y) {
+    if (x.empty() || y.empty()) return Interval::nothing();
+    return {std::max(x.lo, y.lo), std::max(x.hi, y.hi)};
+}
 inline Interval abs_value(const Interval& x) {
     if (x.empty() || x.lo >= 0) return x;
     return x.hi <= 0 ? -x : Interval(0, x.largest());
