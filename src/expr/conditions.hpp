@@ -40,13 +40,8 @@ public:
     [[nodiscard]] NodeId operator()(NodeId expression);
 
 private:
-    struct Sides {
-        NodeId first, second;
-    };
     [[nodiscard]] static std::uint64_t key(NodeId x, NodeId y);
-    [[nodiscard]] bool has_one_side(const Sides& sides) const;
-    [[nodiscard]] Sides compared(NodeId id) const;  // by a node of an operation that compares
-    [[nodiscard]] NodeId frozen(NodeId id);         // the node over the images of its operands
+    [[nodiscard]] NodeId frozen(NodeId id);  // the node over the images of its operands
     [[nodiscard]] NodeId image(NodeId id) const { return images_[id.index()]; }
 
     Graph& graph_;
