@@ -6,6 +6,7 @@
 
 #include "dynam/central_inertia.hpp"
 #include "dynam/row_sizes.hpp"
+#include "expr/compared_pairs.hpp"
 #include "expr/dependence.hpp"
 #include "expr/differentiate.hpp"
 #include "pipeline/motion_lowering.hpp"
@@ -185,13 +186,20 @@ private:
 
 }  // namespace
 
-bool switches_may_jump(const ConstrainedDynamics& d, FrozenConditions& conditions) {
+bool switches_may_jump(const ConstrainedDynamics& d, const FrozenConditions& conditions) {
     if (conditions.empty()) return false;
-    std::vector<NodeId> roots{conditions(d.kinetic_energy), conditions(d.potential_energy)};
+    std::vector<NodeId> roots{d.kinetic_energy, d.potential_energy};
     for (const ConstraintRow& row : d.rows)
         for (const NodeId phi : {row.position, row.velocity})
-            if (phi.valid()) roots.push_back(conditions(phi));
-    return depends_on_sides(d.graph(), roots, conditions);
+            if (phi.valid()) roots.push_back(phi);
+    // what abs, min and max alone make of these bends and does not jump
+    const std::vector<ComparedPair> pairs = compared_pairs(d.graph(), roots);
+    return std::ranges::any_of(pairs, [&](const ComparedPair& pair) {
+        return pair.jumps && std::ranges::any_of(conditions.all(), [&](const Condition& c) {
+                   return (c.first == pair.first && c.second == pair.second) ||
+                          (c.first == pair.second && c.second == pair.first);
+               });
+    });
 }
 
 void LawPrograms::set_parameter(std::size_t index, double value) {

@@ -43,6 +43,6 @@ void make_law_programs(const ConstrainedDynamics& dynamics, const LoweredMotion&
                        LawPrograms& out);
 
 // A change of the sides can change velocities or energies at once.
-[[nodiscard]] bool switches_may_jump(const ConstrainedDynamics& dynamics, FrozenConditions& conditions);
+[[nodiscard]] bool switches_may_jump(const ConstrainedDynamics& dynamics, const FrozenConditions& conditions);
 
 }  // namespace appell
