@@ -203,7 +203,7 @@ std::vector<BadModel> bad_models() {
         with("actuator F: force on P_ along N.x\nservo s: x_' = 1 m/s by F\nconstraint c: x_' = 1 m/s\nshare c = s"));
     add("E0209", 3, 11, with("constraint c: x_' = 1 m/s\nshare c = c"));
     add("E0401", 2, 7, with("share x_ = x_"));
-    add("E0301", 4, 11, with("constraint c: x_ = 0 m\nconstraint d: x_' = 0 m/s\nshare c = d"));
+    add("E0301", 4, 11, with("constraint c: x_ = 0 m\nconstraint d: (2 s)*x_' = 0 m\nshare c = d"));
     add("E0725", 4, 12, with("actuator F: force on P_ along N.x\nservo s: x_' = 1 m/s by F\noutput o = lambda(s)"));
     add("E0405", 3, 27, with("constraint c: x_' = 1 m/s\nnonideal c: force on P_ = nonideal(c, P_)"));
     add("E0401", 2, 12, with("claim \"a\": N.x = 1"));

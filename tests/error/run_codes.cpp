@@ -13,7 +13,9 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "model/builder.hpp"
+#include "pipeline/end_diagnostics.hpp"
 #include "pipeline/export_code.hpp"
+#include "pipeline/lower_motion.hpp"
 #include "pipeline/print_equations.hpp"
 #include "report/output_folder.hpp"
 #include "support/gallery_run.hpp"
@@ -180,7 +182,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0833, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
     {
         // one that stops on the cusp; the chart of a blade; lines that cross
-        BadModel& cusp = add(Code::E0862, particle("start x' = -1 m/s\nconstraint c: y^2 = (x - 0.5 m)^3/(1 m)\nrun for 3 s"));
+        BadModel& cusp = add(Code::E0862, particle("start y = 0.354 m, x' = -1 m/s\nconstraint c: y^2 = (x - 0.5 m)^3/(1 m)\nrun for 3 s"));
         cusp.keeps_rows = true;
         cusp.run.through = true;
         BadModel& chart = add(Code::E0863,
@@ -191,7 +193,8 @@ std::vector<BadModel> bad_models() {
         chart.run.formulation = "chaplygin";
         add(Code::N0865, particle("start x' = -1 m/s\nconstraint c: x*y = 0\nrun for 3 s")).run.through = true;
     }
-    add(Code::E0809, particle("constraint c: x^2 = 1 - t\nrun for 2 s")).keeps_rows = true;
+    // no real x beyond t = 1, where its gradient vanishes
+    add(Code::E0808, particle("constraint c: x^2 = 1 - t\nrun for 2 s")).keeps_rows = true;
     add(Code::E0810, particle("gravity -g*N.y\nforce on P = sin(50*t)*N.x\nrun for 10 s")).run.max_steps = 10;
     out.back().keeps_rows = true;
     add(Code::N0812, particle("constraint c: x^2 + y^2 = 4"));
@@ -213,7 +216,7 @@ std::vector<BadModel> bad_models() {
         true;
     add(Code::E0842, particle("start x' = 1 m/s\ngravity -g*N.y\nconstraint f: dot(pos(P), N.y) >= 0\n"
                               "nonideal f: friction on P = -0.3*reaction(f)\nrun for 1 s"));
-    add(Code::E0843, particle("start x = 1 m, x' = -1 m/s\nevent a: x falling => set x = 1 m\n"
+    add(Code::E0843, particle("start x' = -1 m/s\nevent a: x falling => set x = 1 m\n"
                               "event b: x - 0.5 m rising => set x = -1 m\nrun for 10 s, every 1 s"))
         .keeps_rows = true;
     add(Code::E0832, particle("start x' = 2 m/s\nforce on P = -sign(x')*N.x*(1 N)\nrun for 10 s, every 1 s")).keeps_rows = true;
@@ -274,6 +277,7 @@ const std::set<Code> k_elsewhere{
     Code::E0726,  // refused by the language: lang_codes.cpp
     Code::E0727,  // likewise
     Code::E0801,  // writing: WhatCanNotBeWritten below
+    Code::E0809,  // where nothing more precise is known: AProjectionThatFailsIsNamed below
     Code::E0811,  // cancelling: Cancelled below
     Code::E0816,  // files in the way: tests/cli/folders_test.cpp
     Code::E0876,  // a folder in use: likewise
@@ -305,7 +309,7 @@ TEST_P(BadRun, IsDiagnosedByName) {
     EXPECT_EQ(d.diagnostics.error_count(), is_error ? 1u : 0u) << render(d.diagnostics, d.sources);
     if (bad.keeps_rows) {
         ASSERT_TRUE(result.has_value());
-        EXPECT_GT(result->rows(), 1u);
+        ASSERT_GT(result->rows(), 1u);
         for (const double v : std::span(result->table).first(result->width())) EXPECT_TRUE(std::isfinite(v));
     }
     for (const Diagnostic& diagnostic : d.diagnostics.all())
@@ -320,6 +324,21 @@ TEST_P(BadRun, IsDiagnosedByName) {
 INSTANTIATE_TEST_SUITE_P(Codes, BadRun, ::testing::ValuesIn(bad_models()), [](const auto& at) {
     return std::string(appell::info(at.param.code).name) + "_" + std::to_string(at.index);
 });
+
+// That `sim` ends a run so is shown by Simulate.AProjectionThatFailsIsNoLossOfRank.
+TEST(BadRunMore, AProjectionThatFailsIsNamed) {
+    Derivation d = derive_text(particle("constraint c: x^2 + y^2 = 1\nrun for 1 s"));
+    const auto result = run(d, {});
+    ASSERT_TRUE(result.has_value());
+    Result<LoweredMotion> lowered = lower_motion(*d.dynamics, {});
+    ASSERT_TRUE(lowered.ok());
+    SimulateSummary ended = result->summary;
+    ended.reason = EndReason::projection_failed;
+    Diagnostics diagnostics;
+    add_end_diagnostics(diagnostics, *d.dynamics, lowered->motion, ended);
+    EXPECT_TRUE(diagnostics.has(Code::E0809)) << render(diagnostics, d.sources);
+    EXPECT_EQ(diagnostics.error_count(), 1u);
+}
 
 TEST(BadRunMore, LinearRowsAreNamedWhereAProductLosesItsRank) {
     Derivation d = derive_text(particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s"));
