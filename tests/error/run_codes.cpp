@@ -182,7 +182,8 @@ std::vector<BadModel> bad_models() {
     add(Code::E0833, particle("constraint c: x^2 = if(t < 1, 1, -1)\nrun for 2 s")).keeps_rows = true;
     {
         // one that stops on the cusp; the chart of a blade; lines that cross
-        BadModel& cusp = add(Code::E0862, particle("start y = 0.354 m, x' = -1 m/s\nconstraint c: y^2 = (x - 0.5 m)^3/(1 m)\nrun for 3 s"));
+        BadModel& cusp =
+            add(Code::E0862, particle("start y = 0.354 m, x' = -1 m/s\nconstraint c: y^2 = (x - 0.5 m)^3/(1 m)\nrun for 3 s"));
         cusp.keeps_rows = true;
         cusp.run.through = true;
         BadModel& chart = add(Code::E0863,
