@@ -17,7 +17,7 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr std::size_t k_most_rows = 6, k_most_columns = 16;  // of one condition: determinants are written out
+constexpr std::size_t k_most_rows = 8, k_most_columns = 16;  // of one condition: determinants are written out
 constexpr std::size_t k_most_entries = 40'000;               // of all rows
 constexpr double k_zero = 1e-9;                              // start values are on the constraints to round-off
 constexpr double k_small = 1e-6;                             // derivatives of what is known to that

@@ -34,7 +34,7 @@ std::vector<NodeId> scalars(const ConstrainedDynamics& d, const std::vector<Stat
                 parts.push_back(kin.resolve(phi));
             }
             for (NodeId part : parts) {
-                const bool on_positions = !depends_on(g, part, SymbolKind::speed);
+                const bool on_positions = !depends_on(g, part, SymbolKind::speed) && !depends_on(g, part, SymbolKind::speed_rate);
                 // 0 = 0 says nothing, 1 = 0 can not be met
                 if ((as != As::conclusion || !on_positions || g.constant_value(part)) && !g.is_constant(part, 0))
                     out.push_back(part);

@@ -541,7 +541,9 @@ void Stretch::end_at(double t) {
 
 bool Stretch::repartition() {
     const double t = integrator_.t();
-    if (t == t_begin_ || journey_.switching.worn(t, accepted_) != Switching::Verdict::changed) return false;
+    // where the rows themselves lose rank no other partition helps
+    if (t == t_begin_ || nears_singular_position()) return false;
+    if (journey_.switching.worn(t, accepted_) != Switching::Verdict::changed) return false;
     Passage::Way way = std::exchange(journey_.way, {});
     hand_over(t, accepted_);
     journey_.way = std::move(way);  // the motion is the same

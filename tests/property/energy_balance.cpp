@@ -25,10 +25,22 @@ std::vector<std::string> gallery_names() {
     return out;
 }
 
-// Each with one of the integrators and one of the tolerances here; all with all of them by hand (docs/decisions/021).
+// the largest difference of a work at the last row
+double work_apart(const Run& a, const Run& b) {
+    double apart = 0;
+    for (std::size_t i = 0; i < a.columns.size(); ++i) {
+        if (!a.columns[i].starts_with("work(")) continue;
+        const double x = a.table[a.table.size() - a.width() + 1 + i], y = b.table[b.table.size() - b.width() + 1 + i];
+        apart = std::max(apart, std::abs(x - y));
+    }
+    return apart;
+}
+
+// Each with one of the integrators and one of the tolerances here; all with all of them by hand (docs/decisions/021). Works have
+// no say in the steps of implicit integrators; where the warning appears they must be wrong indeed.
 TEST(EnergyBalance, NoFalseAlarmInTheGallery) {
     constexpr std::array tolerances{1e-5, 1e-7, 1e-9};
-    std::size_t k = 0, runs = 0;
+    std::size_t k = 0, runs = 0, warned = 0;
     for (const std::string& name : gallery_names()) {
         ++k;
         Derivation d = derive_text(gallery_text(name));
@@ -42,9 +54,17 @@ TEST(EnergyBalance, NoFalseAlarmInTheGallery) {
         const auto r = run(d, options);
         if (!r) continue;
         ++runs;
-        EXPECT_FALSE(d.diagnostics.has(Code::W0823)) << name << " " << *options.integrator << " " << *options.rtol << "\n"
-                                                     << render(d.diagnostics, d.sources);
+        if (!d.diagnostics.has(Code::W0823)) continue;
+        ++warned;
+        options.integrator = "dop853";
+        options.rtol = options.atol = 1e-11;
+        Derivation again = derive_text(gallery_text(name));
+        const auto reference = run(again, options);
+        ASSERT_TRUE(reference) << name;
+        EXPECT_GT(work_apart(*r, *reference), 0.3 * std::abs(r->energy.largest_error)) << name << "\n"
+                                                                                       << render(d.diagnostics, d.sources);
     }
+    EXPECT_LE(warned, 1u);
     EXPECT_GT(runs, 80u);
 }
 
@@ -78,8 +98,9 @@ TEST(EnergyBalance, LooseTolerancesAreSeen) {
                 "system spring\ncoord x = 0.1\nparticle P mass 1 at O + x*N.x\nforce on P = -1e4*x*N.x\nrun for 20, {}\n", plan);
         };
         EXPECT_FALSE(is_warned_of(spring("rtol 1e-8, atol 1e-9"), options)) << integrator;
-        if (std::string(integrator) == "cvode" || std::string(integrator) == "ida")  // they damp what they do not resolve
+        if (std::string(integrator) == "cvode" || std::string(integrator) == "ida") {  // they damp what they do not resolve
             EXPECT_TRUE(is_warned_of(spring("rtol 1e-2, atol 1e-2"), options)) << integrator;
+        }
     }
 }
 

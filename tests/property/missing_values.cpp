@@ -96,10 +96,14 @@ TEST(MissingValues, PolesAreNoPassages) {
         std::size_t zeros = 0;
         for (const RunEvent& e : r.run.events) {
             zeros += e.what == "zero" ? 1 : 0;
-            if (e.what == "pole") EXPECT_GT(std::abs(0.01 + v * e.t - a), 1e-3) << k;
+            if (e.what == "pole") {
+                EXPECT_GT(std::abs(0.01 + v * e.t - a), 1e-3) << k;
+            }
         }
         EXPECT_EQ(zeros, 1u) << k;
-        if (!has_zero) EXPECT_EQ(r.run.events.size(), 1u) << k;
+        if (!has_zero) {
+            EXPECT_EQ(r.run.events.size(), 1u) << k;
+        }
         const Diagnostic* said = find(r.derivation, Code::W0850);
         ASSERT_NE(said, nullptr) << k << " " << pole;
         EXPECT_NEAR(time_in(said->message), (a - 0.01) / v, 1e-4) << k;

@@ -171,7 +171,9 @@ TEST(RunEnds, RowsOfAnyWindow) {
         for (std::size_t i = 0; i < r.run.rows(); ++i) {
             const double s = r.run.t(i) - t0;
             EXPECT_NEAR(r.at(i, "x"), s - 1.5 * s * s, 1e-9 * (1 + s * s)) << k;
-            if (i + 1 < r.run.rows()) EXPECT_NE(r.run.t(i), r.run.t(i + 1));
+            if (i + 1 < r.run.rows()) {
+                EXPECT_NE(r.run.t(i), r.run.t(i + 1));
+            }
         }
     }
 }

@@ -34,7 +34,9 @@ bool is_warned_of(const Planted& p) {
                      v = -w * std::sin(10 * s);
         double row[] = {x, v, 0.5 * v * v, potential(x), 0.5 * v * v + potential(x) - s * p.lost, 0, 0};
         audit.note(s, row);
-        if (std::isfinite(p.lost)) EXPECT_NEAR(row[6], -s * p.lost, 1e-12 * (p.stiffness + std::abs(p.offset)));
+        if (std::isfinite(p.lost)) {
+            EXPECT_NEAR(row[6], -s * p.lost, 1e-12 * (p.stiffness + std::abs(p.offset)));
+        }
     }
     SimulateOptions options;
     options.rtol = p.rtol;

@@ -163,7 +163,9 @@ TEST(NotANumber, StaysNoneInIntervals) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 const Interval found = enclosure.outputs()[i].value;
                 EXPECT_EQ(found.empty(), std::isnan(wanted[i])) << x << ", " << y << ", expression " << i;
-                if (!std::isnan(wanted[i])) EXPECT_TRUE(found.contains(wanted[i])) << x << ", " << y << ", expression " << i;
+                if (!std::isnan(wanted[i])) {
+                    EXPECT_TRUE(found.contains(wanted[i])) << x << ", " << y << ", expression " << i;
+                }
             }
         }
 }
