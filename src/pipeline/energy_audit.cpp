@@ -27,7 +27,6 @@ constexpr double k_by_fixed_steps = 0.01, k_most = 0.1;
 
 EnergyAudit::EnergyAudit(const RowLayout& layout, const std::vector<std::string>& works)
     : coordinates_(layout.coordinates),
-      speeds_(layout.speeds),
       speeds_end_(layout.multipliers),
       kinetic_(layout.kinetic),
       potential_(layout.potential),

@@ -39,7 +39,7 @@ private:
     void keep(double t, std::span<const double> row);
     [[nodiscard]] double largest_slack(const SimulateOptions& options, const Energy& energy) const;
 
-    std::size_t coordinates_, speeds_, speeds_end_, kinetic_, potential_, energy_, works_;
+    std::size_t coordinates_, speeds_end_, kinetic_, potential_, energy_, works_;
     bool started_ = false;
     double potential_start_ = 0, largest_moved_ = 0;  // of kinetic energy, changes of the potential one, and works
     std::vector<State> kept_;                         // a few rows' states, all along the run

@@ -88,8 +88,7 @@ private:
 }  // namespace
 
 LawSwitching::LawSwitching(const ConstrainedDynamics& whole, const SimulateOptions& options, Diagnostics& diagnostics)
-    : whole_(whole),
-      g_(whole.graph()),
+    : g_(whole.graph()),
       conditions_(whole.graph()),
       direction_(options.t1 < options.t0 ? -1 : 1),
       duration_(std::max(std::abs(options.t1 - options.t0), 1e-300)) {

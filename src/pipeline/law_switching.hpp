@@ -95,7 +95,6 @@ private:
     [[nodiscard]] Lead lead(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition);
     void put(LawPrograms& programs, std::size_t condition, int side);
 
-    const ConstrainedDynamics& whole_;
     const Graph& g_;
     FrozenConditions conditions_;
     double direction_, duration_;
