@@ -115,7 +115,7 @@ private:
     std::vector<std::size_t> moving_;
 };
 
-ValueJumps::ValueJumps(const Model& model) : model_(model), g_(*model.graph) {
+ValueJumps::ValueJumps(const Model& model) : g_(*model.graph) {
     numbers_.assign(g_.symbol_count(), std::numeric_limits<double>::quiet_NaN());
     for (const Parameter& p : model.parameters) numbers_[p.symbol.index()] = p.value;
     for (const Input& i : model.inputs) numbers_[i.symbol.index()] = i.value.value_or(1);

@@ -26,7 +26,6 @@ private:
 
     [[nodiscard]] double any_value(SymbolId symbol);
 
-    const Model& model_;
     const Graph& g_;
     std::vector<double> numbers_;  // by symbol, of parameters and the start; NaN where there is none
     std::mt19937 random_;
