@@ -64,10 +64,10 @@ std::string run_of(const Derivation& derived, bool native) {
 std::string answers_of(const Derivation& derived, std::size_t which) {
     if (std::string found = stage(derived, "check",
                                   [](Derivation& d) {
-                                      const std::optional<Check> found = check(d, k_states);
-                                      if (!found) return false;
-                                      (void)diagnosis_text(*d.dynamics, found->diagnosis);
-                                      (void)diagnosis_json(*d.dynamics, found->diagnosis);
+                                      const std::optional<Check> checked = check(d, k_states);
+                                      if (!checked) return false;
+                                      (void)diagnosis_text(*d.dynamics, checked->diagnosis);
+                                      (void)diagnosis_json(*d.dynamics, checked->diagnosis);
                                       return true;
                                   });
         !found.empty())
