@@ -267,10 +267,10 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
         }
     };
     {
-        std::vector<std::jthread> pool;
         // every thread gets its share of a sweep with few members; an exception stays on the stack that it was thrown on
         const auto kept = [&](Neighbours* neighbours) { keeping([&] { work(neighbours); }); };
         const auto in_lanes = [&] { keeping([&] { ensemble.in_lanes((count + threads - 1) / threads, kept); }); };
+        std::vector<std::jthread> pool;  // joins before what the threads use goes
         keeping([&] {
             for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(in_lanes);
         });
