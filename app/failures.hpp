@@ -8,13 +8,13 @@
 namespace appell {
 
 // The program has no more memory than `--limit memory=SIZE` says, or nine tenths of what is left on the machine: an allocation
-// beyond it fails, and is told like any other problem, where the system would end some process otherwise.
+// beyond it fails, and is reported like any other problem; the system would end some process otherwise.
 void limit_memory(const SharedOptions& shared);
 
 // as a diagnostic; the exit code
 int tell_failure(const std::exception& error, const SharedOptions& shared);
 
-// an exception that nobody can catch any more is told, and the program ends as after any other problem
+// an uncaught exception is reported, and the program ends as after any other problem
 void tell_what_is_not_caught();
 
 }  // namespace appell

@@ -14,7 +14,7 @@ namespace appell {
 // `command`: run, sweep, ...
 [[nodiscard]] OutputAuthor author_of(const std::string& command, const std::string& file, const SharedOptions& shared);
 
-// The command line as one may type it again. Where the results went is no part of the run: the same run gives the same report.
+// The command line to be typed again. Where the results went is not part of the run: the same run gives the same report.
 [[nodiscard]] std::string command_text(const SharedOptions& shared);
 
 }  // namespace appell

@@ -255,7 +255,7 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
             line.show_members(++done, ProgressLine::Clock::now());
         }
     };
-    // what a thread can not go on from ends the others, and is told by the command
+    // what a thread cannot go on from ends the others; the command reports it
     std::exception_ptr failed;
     const auto keeping = [&](const auto& part) {
         try {

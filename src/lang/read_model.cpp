@@ -94,7 +94,7 @@ private:
         syntax_.statements.clear();
     }
 
-    // is told once; nothing is read behind it
+    // is reported once; nothing is read after it
     bool fits(std::size_t bytes, Span from) {
         if (bytes_ > limits_.source_bytes) return false;
         bytes_ += std::min(bytes, std::numeric_limits<std::size_t>::max() - bytes_);

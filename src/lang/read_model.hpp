@@ -20,7 +20,7 @@ struct ReadOptions {
     std::vector<SourceFile> further = {};  // statements that are read after the model's own, as if they stood at its end
 };
 
-// The text of an included file; nothing when it can not be read, or when it is too large to be: then its size stands there.
+// The text of an included file; nothing when it cannot be read, or when it is too large to be: then its size stands there.
 struct IncludedFile {
     std::optional<std::string> text;
     std::size_t too_large = 0;
