@@ -41,17 +41,32 @@ public:
 
 private:
     void look() {
-        std::vector<NodeId> values, sizes, rates;
+        std::vector<NodeId> values, sizes, rates, rate_sizes;
         for (const Condition& c : conditions_.all()) {
             values.push_back(c.guard);
             sizes.push_back(g_.add(g_.make(Op::Abs, c.first), g_.make(Op::Abs, c.second)));
             rates.push_back(d_.kinematics->rate(c.guard));
+            rate_sizes.push_back(size_of_rate(c.guard));
         }
-        out_.values = lower_frozen(
-            g_, {lowered_.inputs, lowered_.equations, {{"value", values}, {"size", sizes}, {"rate", rates}}}, &conditions_);
+        out_.values = lower_frozen(g_,
+                                   {lowered_.inputs,
+                                    lowered_.equations,
+                                    {{"value", values}, {"size", sizes}, {"rate", rates}, {"rate size", rate_sizes}}},
+                                   &conditions_);
         out_.look.emplace(lowered_.motion, out_.values);
         out_.guards = lower_frozen(g_, {lowered_.inputs, {}, {{"value", values}}}, &conditions_);
         if (Enclosure::serves(out_.guards)) out_.bounds.emplace(out_.guards);
+    }
+
+    // of all that the rate is the sum of, where a constraint may make them cancel
+    [[nodiscard]] NodeId size_of_rate(NodeId guard) {
+        NodeId sum = g_.constant(0);
+        for (const SymbolId s : symbols_in(g_, std::span(&guard, 1))) {
+            const NodeId rate = d_.kinematics->rate(g_.symbol_node(s));
+            if (!g_.is_constant(rate, 0))
+                sum = g_.add(sum, g_.make(Op::Abs, g_.mul(derivative(g_, std::span(&guard, 1), s).front(), rate)));
+        }
+        return sum;
     }
 
     void clocks() {

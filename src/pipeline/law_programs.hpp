@@ -13,7 +13,8 @@
 namespace appell {
 
 struct LawPrograms {
-    // by condition: "value" of its guard, "size" of what is compared, and "rate" of the guard along the motion
+    // by condition: "value" of its guard, "size" of what is compared, "rate" of the guard along the motion, and "rate size" of
+    // the terms of that
     Program values;
     Program guards;  // "value" alone
     // by condition of time alone: its "value", of nothing but time; and whether other conditions are part of it

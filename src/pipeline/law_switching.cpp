@@ -125,15 +125,17 @@ double LawSwitching::rate_with(LawPrograms& programs, double t, std::span<const 
     put(programs, condition, side);
     (void)programs.look->run(t, x);
     const double rate = direction_ * programs.look->output("rate")[condition];
+    rate_size_ = programs.look->output("rate size")[condition];
     put(programs, condition, sides_[condition]);
     return rate;
 }
 
 // Where a condition on its surface goes: its rate under each side, away from the surface or back to it.
 LawSwitching::Lead LawSwitching::lead(LawPrograms& programs, double t, std::span<const double> x, std::size_t i) {
-    const double above = rate_with(programs, t, x, i, 1), below = rate_with(programs, t, x, i, -1);
+    const double above = rate_with(programs, t, x, i, 1), size_above = rate_size_;
+    const double below = rate_with(programs, t, x, i, -1), size_below = rate_size_;
     if (!std::isfinite(above) || !std::isfinite(below)) return sides_[i] != 0 ? Lead::one_side : Lead::as_written;
-    const double still = k_still * std::max({std::abs(above), std::abs(below), sizes_[i] / duration_});
+    const double still = k_still * std::max({size_above, size_below, sizes_[i] / duration_});
     const bool up = above > still, down = below < -still;
     // It came to the other side against its rate: a difference that jumps, as tan does at a pole.
     const Mark& mark = marks_[i];
@@ -293,7 +295,7 @@ bool LawSwitching::leaves_surfaces(LawPrograms& programs, double t, std::span<co
     for (std::size_t i = 0; i < programs.conditions; ++i) {
         if (!is_on_surface(i) || !marks_[i].certain || conditions_.all()[i].of_time) continue;
         const double rate = rate_with(programs, t, x, i, sides_[i]);
-        if (!(sides_[i] * rate < -k_still * std::max(std::abs(rate), sizes_[i] / duration_))) continue;
+        if (!(sides_[i] * rate < -k_still * std::max(rate_size_, sizes_[i] / duration_))) continue;
         why = sliding(i, t);
         return false;
     }

@@ -102,6 +102,7 @@ private:
     std::vector<int> sides_;
     std::vector<Mark> marks_;
     double marked_at_ = std::numeric_limits<double>::quiet_NaN();
+    double rate_size_ = 0;                                  // of the terms of the last rate_with
     std::vector<double> values_, sizes_, largest_, noise_;  // by condition; differences below the noise have no sign
     std::vector<Flip> due_;
     std::vector<Next> next_;  // by condition

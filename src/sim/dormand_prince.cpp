@@ -77,4 +77,11 @@ void DormandPrince::interpolate(double share, std::span<double> x) const {
         x[i] = x_previous_[i] + s * (dense1_[i] + r * (dense2_[i] + s * (dense3_[i] + r * dense4_[i])));
 }
 
+void DormandPrince::bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const {
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const std::size_t i = entries[k];
+        bound_extension(x_previous_[i], std::array{dense1_[i], dense2_[i], dense3_[i], dense4_[i]}, low[k], high[k]);
+    }
+}
+
 }  // namespace appell

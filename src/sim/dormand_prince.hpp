@@ -34,6 +34,7 @@ private:
     [[nodiscard]] double squared_error(double h) const override;
     [[nodiscard]] bool prepare_dense(double h) override;
     void interpolate(double share, std::span<double> x) const override;
+    void bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const override;
 
     std::vector<double> dense1_, dense2_, dense3_, dense4_;
 };

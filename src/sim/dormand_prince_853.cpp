@@ -120,4 +120,14 @@ void DormandPrince853::interpolate(double share, std::span<double> x) const {
                          s * (dense_[2][i] + r * (dense_[3][i] + s * (dense_[4][i] + r * (dense_[5][i] + s * dense_[6][i]))))));
 }
 
+void DormandPrince853::bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const {
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const std::size_t i = entries[k];
+        bound_extension(
+            x_previous_[i],
+            std::array{dense_[0][i], dense_[1][i], dense_[2][i], dense_[3][i], dense_[4][i], dense_[5][i], dense_[6][i]}, low[k],
+            high[k]);
+    }
+}
+
 }  // namespace appell

@@ -57,6 +57,7 @@ private:
     [[nodiscard]] double squared_error(double h) const override;
     [[nodiscard]] bool prepare_dense(double h) override;
     void interpolate(double share, std::span<double> x) const override;
+    void bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const override;
 
     std::array<std::vector<double>, 3> k_inside_;  // rates for the extension
     std::vector<double> inside_;

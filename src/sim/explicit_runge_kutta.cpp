@@ -325,6 +325,13 @@ bool ExplicitRungeKutta::dense(double t, std::span<double> x) {
     return true;
 }
 
+bool ExplicitRungeKutta::bounds(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) {
+    if (t_ == t_previous_ || (!dense_ready_ && !prepare_dense(h_done_))) return false;
+    dense_ready_ = true;
+    bound(entries, low, high);
+    return true;
+}
+
 StepStatus ExplicitRungeKutta::replace_state(std::span<const double> x, bool rate_too) {
     // the extension belongs to the step as it was taken
     if (!dense_ready_ && !replaced_) {
@@ -368,6 +375,13 @@ void QuarticExtension::evaluate(double share, std::span<double> x) const {
     const double s = share, r = 1 - s;
     for (std::size_t i = 0; i < x0_.size(); ++i)
         x[i] = x0_[i] + s * (change_[i] + r * (bend_[i] + s * (twist_[i] + r * fourth_[i])));
+}
+
+void QuarticExtension::bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const {
+    for (std::size_t k = 0; k < entries.size(); ++k) {
+        const std::size_t i = entries[k];
+        bound_extension(x0_[i], std::array{change_[i], bend_[i], twist_[i], fourth_[i]}, low[k], high[k]);
+    }
 }
 
 }  // namespace appell

@@ -12,8 +12,10 @@
 // The rate at the end of an accepted step is always the last one evaluated in it, and the first stage of the next step.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -54,6 +56,7 @@ public:
     [[nodiscard]] StepStatus step() override;
     [[nodiscard]] bool retreat() override;
     [[nodiscard]] bool dense(double t, std::span<double> x) override;
+    [[nodiscard]] bool bounds(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) override;
     [[nodiscard]] std::size_t dense_degree() const override { return 4; }
     [[nodiscard]] StepStatus replace_state(std::span<const double> x, bool rate_too) override;
     [[nodiscard]] bool checkpoint(Checkpoint& checkpoint) override;
@@ -85,6 +88,8 @@ protected:
     // rate_previous_, to end() with end_rate(). May evaluate rates; false when one fails.
     [[nodiscard]] virtual bool prepare_dense(double h) = 0;
     virtual void interpolate(double share, std::span<double> x) const = 0;
+    // between which values entries are, with bound_extension
+    virtual void bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const = 0;
     // the rate at last_stage_, of the step just tried
     [[nodiscard]] virtual const std::vector<double>& last_stage_rate() const = 0;
 
@@ -170,6 +175,19 @@ private:
     bool replaced_ = false;                        // x_ is not what the last step reached; reached_ is
     Entries reached_, reached_rate_;
 };
+
+// Bounds of the extension  x0 + s (c0 + r (c1 + s (c2 + r (c3 + ...))))  for s from 0 to 1, r = 1 - s: between the ends of the
+// step, and beyond by no more than the other terms reach. A term s^a r^b is at most a^a b^b/(a + b)^(a + b).
+template <std::size_t N>
+inline void bound_extension(double x0, const std::array<double, N>& c, double& low, double& high) {
+    constexpr std::array most{1.0, 1.0 / 4, 4.0 / 27, 1.0 / 16, 108.0 / 3125, 1.0 / 64, 6912.0 / 823543};
+    static_assert(N <= most.size());
+    const double x1 = x0 + c[0];
+    double beyond = 4 * std::numeric_limits<double>::epsilon() * (std::abs(x0) + std::abs(x1));
+    for (std::size_t k = 1; k < N; ++k) beyond += most[k] * std::abs(c[k]);
+    low = std::min(x0, x1) - beyond;
+    high = std::max(x0, x1) + beyond;
+}
 
 // Row I of a tableau times the step, which is done once for all entries: what a stage adds to the state is then one sum behind
 // the last of its rates.
@@ -292,6 +310,7 @@ public:
                std::span<const double> rate1);
     void quartic(double h, std::span<const double> rate_at_place);
     void evaluate(double share, std::span<double> x) const;
+    void bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const;
     std::vector<double>& at_place() { return at_place_; }
     std::vector<double>& rate_at_place() { return rate_; }
 

@@ -26,6 +26,9 @@ private:
         return true;
     }
     void interpolate(double share, std::span<double> x) const override { extension_.evaluate(share, x); }
+    void bound(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) const override {
+        extension_.bound(entries, low, high);
+    }
 
     QuarticExtension extension_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -11,16 +12,25 @@ namespace appell {
 
 namespace {
 
-// round-off of a guard against the largest value it had
-constexpr double k_round_off = 1e-13;
+// so many units in the last place of the largest entry of its kind, an entry is known
+constexpr double k_units = 8 * std::numeric_limits<double>::epsilon();
+// and to that part of its absolute tolerance, which is what corrections leave
+constexpr double k_of_atol = 1e-4, k_of_tolerance = 0.1;
 // what is always zero is enclosed by intervals this wide
 constexpr double k_nothing = 1e-290;
 // passages closer than this part of a step are one instant
 constexpr double k_together = 1e-12;
-// steps after which it is measured anew what the tolerances make of a guard
-constexpr std::size_t k_measure_bands = 32;
+// it is measured anew what tolerances and round-off make of a guard after so many steps, or where it has changed so many times
+constexpr std::size_t k_measure_after = 32;
+constexpr double k_changed = 8;
+constexpr double k_unknown = std::numeric_limits<double>::infinity();
+
+double finite_or_zero(double value) { return std::isfinite(value) ? value : 0; }
+
 // so many times what the tolerances make of a guard, it has hardly left zero
 constexpr double k_hardly = 10;
+// a guard is clear of zero beyond so many times what the tolerances make of it
+constexpr double k_clear = 2;
 // where a guard cannot be enclosed, an interval of time is looked at in so many parts
 constexpr std::size_t k_samples = 8;
 
@@ -76,6 +86,18 @@ public:
     [[nodiscard]] bool is_sampled() const { return !enclosure_; }
     void sample_from_now_on() { enclosure_.reset(); }
 
+    // what was measured tells little of the end of the step
+    [[nodiscard]] bool has_changed(std::span<const double> x) {
+        const std::span<const double> values = at(watch_.t_to_, x);
+        for (std::size_t i = 0; i < size(); ++i) {
+            const Memory& m = memory()[i];
+            const double least = std::max(m.band, m.round_off), size = std::max(std::abs(values[i]), least);
+            const double measured = std::max(m.measured, least);
+            if (size > k_changed * measured || k_changed * size < measured) return true;
+        }
+        return false;
+    }
+
     void set_parameter(std::size_t index, double value) {
         program_.set_parameter(index, value);
         if (enclosure_) enclosure_->set_constant(1 + watch_.states_ + index, value);
@@ -102,56 +124,110 @@ public:
         return enclosure_->outputs();
     }
 
-    // by guard, how far the tolerances of the state move it
-    void measure_bands(double t, std::span<const double> x) {
-        if (!enclosure_) return measure_bands_by_differences(t, x);
+    // By guard at a state: how far the tolerances of the state move it, and what round-off makes of it.
+    void measure(double t, std::span<const double> x) {
+        const std::span<const double> values = at(t, x);
+        for (std::size_t i = 0; i < size(); ++i) {
+            Memory& m = watch_.memory_[first + i];
+            m.measured = std::abs(values[i]);
+            m.band = m.round_off = k_unknown;
+        }
+        if (enclosure_) {
+            measure_by_slopes(t, x);
+            measure_around(t, x);
+        }
+        const auto unknown = [&](const Memory& m) { return m.band == k_unknown || m.round_off == k_unknown; };
+        if (std::ranges::any_of(memory(), unknown)) measure_by_differences(t, x);
+    }
+
+    // None of its guards comes near zero in the region, or loses its value: they have slopes there, too, which have no bound at
+    // the ends of what a root or a logarithm is defined for.
+    [[nodiscard]] bool is_clear(const ClearRegion& region) {
+        if (!enclosure_) return false;
+        enclosure_->set(0, {Interval(region.t_low(), region.t_high()), Interval(-1, 1)});
+        for (std::size_t k = 0; k < watch_.entries_.size(); ++k)
+            enclosure_->set(1 + watch_.entries_[k], {Interval(region.low(k), region.high(k)), Interval(-1, 1)});
+        enclosure_->run();
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto& [value, rate] = enclosure_->outputs()[i];
+            const Memory& m = watch_.memory_[first + i];
+            const double nearest = m.side > 0 ? value.lo : -value.hi;
+            const bool settled = m.side != 0 && m.within == 0 && std::isnan(m.touch);
+            if (!settled || !value.bounded() || !rate.bounded()) return false;
+            if (!(nearest > k_clear * std::max(m.band, watch_.noise(first + i)))) return false;
+        }
+        for (std::size_t i = 0; i < size(); ++i) {
+            const Interval value = enclosure_->outputs()[i].value;
+            Memory& m = watch_.memory_[first + i];
+            m.farthest = std::max(m.farthest, m.side > 0 ? value.lo : -value.hi);
+        }
+        return true;
+    }
+
+    const std::size_t first;  // among the guards
+
+private:
+    [[nodiscard]] std::span<Memory> memory() { return std::span(watch_.memory_).subspan(first, size()); }
+
+    void measure_by_slopes(double t, std::span<const double> x) {
         enclosure_->set(0, {Interval(t), Interval(0)});
         for (const std::size_t i : watch_.entries_) {
             const double tolerance = watch_.tolerance(x[i]);
             enclosure_->set(1 + i, {Interval(x[i]), Interval(-tolerance, tolerance)});
         }
         enclosure_->run();
-        constexpr double k_unknown = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < size(); ++i) {
-            const Interval moved = enclosure_->outputs()[i].rate;
-            watch_.memory_[first + i].band = moved.bounded() ? moved.largest() : k_unknown;
-        }
-        // where slopes are steep, as of a root near zero, the values around tell more
-        for (const std::size_t i : watch_.entries_) {
-            const double tolerance = watch_.tolerance(x[i]);
-            enclosure_->set(1 + i, {Interval(x[i] - tolerance, x[i] + tolerance), Interval(0)});
-        }
-        enclosure_->run();
-        std::vector<double> known(size());
-        bool all = true;
-        for (std::size_t i = 0; i < size(); ++i) {
-            const Interval around = enclosure_->outputs()[i].value;
-            double& band = watch_.memory_[first + i].band;
-            band = known[i] = std::min(band, around.bounded() ? around.width() : k_unknown);
-            all = all && band != k_unknown;
-        }
-        if (all) return;
-        // what a condition inside it leaves open
-        measure_bands_by_differences(t, x);
         for (std::size_t i = 0; i < size(); ++i)
-            if (known[i] != k_unknown) watch_.memory_[first + i].band = known[i];
+            if (const Interval moved = enclosure_->outputs()[i].rate; moved.bounded()) memory()[i].band = moved.largest();
     }
 
-    const std::size_t first;  // among the guards
+    // Values around: where slopes are steep, as of a root near zero, they tell more than slopes.
+    void measure_around(double t, std::span<const double> x) {
+        const auto widths = [&](double of_time, const auto& of_entry, double Memory::*width, bool if_known) {
+            enclosure_->set(0, {Interval(t - of_time, t + of_time), Interval(0)});
+            for (const std::size_t i : watch_.entries_)
+                enclosure_->set(1 + i, {Interval(x[i] - of_entry(i), x[i] + of_entry(i)), Interval(0)});
+            enclosure_->run();
+            for (std::size_t i = 0; i < size(); ++i) {
+                const Interval around = enclosure_->outputs()[i].value;
+                double& known = memory()[i].*width;
+                // a band without slopes may have a jump in it, which says nothing of the values
+                if (around.bounded() && !(if_known && known == k_unknown)) known = std::min(known, around.width());
+            }
+        };
+        widths(
+            0, [&](std::size_t i) { return watch_.tolerance(x[i]); }, &Memory::band, true);
+        watch_.know_round_off(x);
+        widths(
+            4 * std::numeric_limits<double>::epsilon() * std::abs(t),
+            [&](std::size_t i) { return watch_.round_off_of_entry(x, i); }, &Memory::round_off, false);
+    }
 
-private:
-    void measure_bands_by_differences(double t, std::span<const double> x) {
+    // where a jump is near, the values on this side of it
+    void measure_by_differences(double t, std::span<const double> x) {
         std::copy_n(x.begin(), watch_.states_, watch_.state_.begin());
         std::ranges::copy(at(t, x), samples_.begin());
-        for (std::size_t i = 0; i < size(); ++i) watch_.memory_[first + i].band = 0;
-        for (const std::size_t k : watch_.entries_) {
-            watch_.state_[k] = x[k] + watch_.tolerance(x[k]);
-            const std::span<const double> moved = at(t, watch_.state_);
+        watch_.know_round_off(x);
+        const auto add_up = [&](const auto& of_entry, double Memory::*sum) {
+            std::vector<bool> unknown(size());
             for (std::size_t i = 0; i < size(); ++i)
-                if (const double change = std::abs(moved[i] - samples_[i]); std::isfinite(change))
-                    watch_.memory_[first + i].band += change;
-            watch_.state_[k] = x[k];
-        }
+                if ((unknown[i] = memory()[i].*sum == k_unknown))
+                    memory()[i].*sum = 8 * std::numeric_limits<double>::epsilon() * finite_or_zero(std::abs(samples_[i]));
+            std::vector<double> least(size());
+            for (const std::size_t k : watch_.entries_) {
+                std::ranges::fill(least, k_unknown);
+                for (const double side : {1.0, -1.0}) {
+                    watch_.state_[k] = x[k] + side * of_entry(k);
+                    const std::span<const double> moved = at(t, watch_.state_);
+                    for (std::size_t i = 0; i < size(); ++i)
+                        if (const double change = std::abs(moved[i] - samples_[i]); change < least[i]) least[i] = change;
+                }
+                for (std::size_t i = 0; i < size(); ++i)
+                    if (unknown[i]) memory()[i].*sum += finite_or_zero(least[i]);
+                watch_.state_[k] = x[k];
+            }
+        };
+        add_up([&](std::size_t i) { return watch_.tolerance(x[i]); }, &Memory::band);
+        add_up([&](std::size_t i) { return watch_.round_off_of_entry(x, i); }, &Memory::round_off);
     }
 
     // What samples say of the interval between them: widened by twice their second differences, which is what a smooth function
@@ -194,11 +270,14 @@ public:
 GuardWatch::GuardWatch(const Motion& motion, std::size_t dense_degree, double rtol, double atol)
     : guards_(motion.guards),
       states_(motion.states()),
+      coordinates_(motion.coordinates),
       rtol_(rtol),
       atol_(atol),
       entries_(guards_.empty() ? std::vector<std::size_t>{} : entries_of(motion)),
-      step_(entries_.size(), dense_degree) {
+      step_(entries_.size(), dense_degree),
+      region_(entries_.size()) {
     if (guards_.empty()) return;
+    parameters_ = motion.parameters;
     state_.resize(motion.carried());
     end_state_.resize(motion.carried());
     sides_.resize(guards_.size());
@@ -219,12 +298,27 @@ GuardWatch::GuardWatch(const Motion& motion, std::size_t dense_degree, double rt
 GuardWatch::~GuardWatch() = default;
 
 void GuardWatch::set_parameter(std::size_t index, double value) {
+    if (guards_.empty() || std::exchange(parameters_[index], value) == value) return;
+    region_.forget();
     for (const std::unique_ptr<Part>& part : parts_) part->set_parameter(index, value);
 }
 
 double GuardWatch::noise(std::size_t i) const {
-    const double least = std::max({guards_[i].noise, k_round_off * memory_[i].largest, k_nothing});
-    return std::max(least, memory_[i].within);
+    const Memory& m = memory_[i];
+    return std::max({guards_[i].noise, std::min(m.round_off, m.round_off_before), k_nothing, m.within});
+}
+
+// Round-off of entries is that of the largest of their kind: constraints keep them at zero no better.
+void GuardWatch::know_round_off(std::span<const double> x) {
+    largest_ = {0, 0};
+    for (std::size_t i = 0; i < states_; ++i) {
+        double& largest = largest_[i < coordinates_ ? 0 : 1];
+        largest = std::max(largest, std::abs(x[i]));
+    }
+}
+
+double GuardWatch::round_off_of_entry(std::span<const double> x, std::size_t i) const {
+    return std::min(k_units * largest_[i < coordinates_ ? 0 : 1], k_of_tolerance * tolerance(x[i])) + k_of_atol * atol_;
 }
 
 double GuardWatch::tolerance(double value) const { return atol_ + rtol_ * std::abs(value); }
@@ -246,19 +340,22 @@ double GuardWatch::time(double s) const {
 }
 
 void GuardWatch::start(double t, std::span<const double> x, std::span<const Settled> settled) {
+    region_.forget();
     for (const std::unique_ptr<Part>& part : parts_) {
-        part->measure_bands(t, x);
+        part->measure(t, x);
         const std::span<const double> values = part->at(t, x);
         for (std::size_t k = 0; k < part->size(); ++k) {
             const std::size_t i = part->first + k;
             Memory& m = memory_[i];
-            const double value = std::isfinite(values[k]) ? values[k] : 0;
-            m.size = std::abs(value);
-            m.largest = std::max(m.largest, m.size);
-            m.farthest = m.size;
+            m.round_off_before = m.round_off;
+            m.size = std::abs(values[k]);
+            m.farthest = finite_or_zero(m.size);
             m.within = 0;
             m.touch = Crossing::k_none;
-            m.side = guards_[i].armed ? 1 : std::abs(value) <= noise(i) ? 0 : value > 0 ? 1 : -1;
+            const bool on_zero = m.size <= noise(i);
+            m.side = guards_[i].armed ? 1 : on_zero || !std::isfinite(m.size) ? 0 : values[k] > 0 ? 1 : -1;
+            // what is zero at the start may be kept there, give or take the tolerances
+            if (on_zero && !guards_[i].armed) m.within = std::max(m.band, noise(i));
         }
     }
     for (const Settled& s : settled) {
@@ -268,11 +365,12 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
         // it is on its way to its side: where a passage was found, it is known as well as the inside of the step only
         const bool behind = s.side * m.side < 0;
         if (near_zero || s.side != 0) m.side = s.side;
-        if (near_zero || behind) m.within = std::max(close, 2 * m.size);
+        if (near_zero || behind) m.within = std::max(close, 2 * finite_or_zero(m.size));
     }
 }
 
 bool GuardWatch::follow(Integrator& integrator) {
+    followed_ = true;
     t_from_ = integrator.t_previous();
     t_to_ = integrator.t();
     s_ = -1;
@@ -287,12 +385,20 @@ bool GuardWatch::follow(Integrator& integrator) {
     }
     step_.fit();
     std::copy(state_.begin(), state_.end(), end_state_.begin());
-    if (++steps_ % k_measure_bands == 0)
-        for (const std::unique_ptr<Part>& part : parts_) part->measure_bands(t_to_, end_state_);
+    ++steps_;
+    for (const std::unique_ptr<Part>& part : parts_)
+        if (steps_ >= k_measure_after || part->has_changed(end_state_)) {
+            for (std::size_t i = part->first; i < part->first + part->size(); ++i)
+                memory_[i].round_off_before = memory_[i].round_off;
+            part->measure(t_to_, end_state_);
+        }
+    if (steps_ >= k_measure_after) steps_ = 0;
     return true;
 }
 
 void GuardWatch::take_back() {
+    if (!followed_) return;
+    region_.forget();
     for (Memory& m : memory_) {
         m.side = m.side_before;
         m.touch = m.touch_before;
@@ -311,7 +417,7 @@ double GuardWatch::find_first(double from) {
         crossings_[i] = {.side = memory_[i].side,
                          .noise = least,
                          .band = std::max(least, memory_[i].band),
-                         .leaves = guards_[i].leaves && memory_[i].side == 0 && memory_[i].within == 0,
+                         .leaves = guards_[i].leaves && memory_[i].side == 0,
                          .through_infinity = guards_[i].leaves};
     }
     for (const std::unique_ptr<Part>& part : parts_) {
@@ -341,7 +447,7 @@ void GuardWatch::pass(double first) {
             if (c.lost <= first && !std::exchange(m.said_no_value, true)) note(GuardNote::What::has_no_value, i, c.lost);
             if (part->is_sampled() && !std::exchange(m.said_sampled, true)) note(GuardNote::What::is_sampled, i, first);
             if (c.at <= first + k_together) {
-                const int from = m.side;
+                const int from = c.side;  // it may have left zero in this step only
                 m.farthest = std::max(m.farthest, std::abs(part->evaluate(0.5 * (s_ + c.at))[i - part->first]));
                 m.hardly_left = m.farthest <= k_hardly * std::max(m.band, noise(i));
                 m.farthest = 0;
@@ -362,7 +468,6 @@ void GuardWatch::finish_step() {
             Memory& m = memory_[part->first + k];
             const double size = std::abs(values[k]);
             if (!std::isfinite(size)) continue;
-            m.largest = std::max(m.largest, size);
             m.farthest = std::max(m.farthest, size);
             if (size <= std::max(m.band, noise(part->first + k))) continue;
             m.within = 0;
@@ -377,9 +482,16 @@ bool GuardWatch::look(Integrator& integrator, double from) {
     notes_.clear();
     blind_ = false;
     if (empty()) return false;
-    if (from == integrator.t_previous() && !follow(integrator)) {
-        blind_ = true;
-        return false;
+    if (from == integrator.t_previous()) {
+        followed_ = false;
+        if (region_.holds(integrator, entries_)) {
+            ++steps_;
+            return false;
+        }
+        if (!follow(integrator)) {
+            blind_ = true;
+            return false;
+        }
     }
     while (s_ < 1) {
         const double first = find_first(s_);
@@ -391,6 +503,8 @@ bool GuardWatch::look(Integrator& integrator, double from) {
         return true;
     }
     finish_step();
+    if (region_.offer(integrator, entries_))
+        region_.settle(std::ranges::all_of(parts_, [&](const std::unique_ptr<Part>& part) { return part->is_clear(region_); }));
     return false;
 }
 

@@ -8,12 +8,14 @@
 // construction.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "sim/clear_region.hpp"
 #include "sim/crossing_search.hpp"
 #include "sim/integrator.hpp"
 #include "sim/motion_program.hpp"
@@ -60,13 +62,14 @@ public:
 
 private:
     class Part;
-    struct Memory {                            // of one guard
-        int side = 0, side_before = 0;         // now; where the step began
-        double within = 0, within_before = 0;  // above 0: settled, until it is farther from zero than that
-        double size = 0, largest = 0;          // of |guard|: where the motion set out, and so far
-        double band = 0;                       // what the tolerances of the state make of it
-        double farthest = 0;                   // it was from zero, since it passed or the motion set out
-        bool hardly_left = false;              // before it passed
+    struct Memory {                                  // of one guard
+        int side = 0, side_before = 0;               // now; where the step began
+        double within = 0, within_before = 0;        // above 0: settled, until it is farther from zero than that
+        double size = 0, measured = 0;               // of |guard|: where the motion set out, and where the following was measured
+        double band = 0;                             // what the tolerances of the state make of it
+        double round_off = 0, round_off_before = 0;  // of it: now, and when it was measured before
+        double farthest = 0;                         // it was from zero, since it passed or the motion set out
+        bool hardly_left = false;                    // before it passed
         double touch = Crossing::k_none, touch_before = Crossing::k_none;  // it came near zero then, and has not left it
         bool said_no_value = false, said_sampled = false;
     };
@@ -74,6 +77,8 @@ private:
     [[nodiscard]] double noise(std::size_t guard) const;
     [[nodiscard]] bool counts(std::size_t guard, int from, int to) const;
     [[nodiscard]] double tolerance(double value) const;
+    void know_round_off(std::span<const double> x);
+    [[nodiscard]] double round_off_of_entry(std::span<const double> x, std::size_t entry) const;
     bool follow(Integrator& integrator);
     [[nodiscard]] double find_first(double from);
     void pass(double first);
@@ -82,13 +87,17 @@ private:
     [[nodiscard]] double time(double s) const;
 
     const std::vector<Guard> guards_;
-    std::size_t states_;
+    std::size_t states_, coordinates_;
+    std::array<double, 2> largest_{};  // of coordinates, of speeds, where round-off was measured
     double rtol_, atol_;
     std::vector<std::unique_ptr<Part>> parts_;
+    std::vector<double> parameters_;    // as the guards' programs have them
     std::vector<std::size_t> entries_;  // of the state that guards depend on
     StepPolynomials step_;
     double t_from_ = 0, t_to_ = 0, s_ = -1;  // of the step that step_ follows; the last passage in it
-    std::size_t steps_ = 0;
+    ClearRegion region_;
+    std::size_t steps_ = 0;  // since bands were measured
+    bool followed_ = false;  // step_ is the last step
     bool blind_ = false, has_gaps_ = false;
     std::vector<double> state_, end_state_;
     std::vector<Memory> memory_;

@@ -97,7 +97,13 @@ public:
     [[nodiscard]] virtual bool retreat() = 0;
     // the state inside the last step, from the continuous extension of the method; false where there is none
     [[nodiscard]] virtual bool dense(double t, std::span<double> x) = 0;
-    // the degree of the polynomials that this is; where it is no polynomial of time, one that follows it within a step
+    // Between which values entries of the state stay inside the last step, by its continuous extension: bounds that cost less
+    // than the values do. False: not known.
+    [[nodiscard]] virtual bool bounds(std::span<const std::size_t> entries, std::span<double> low, std::span<double> high) {
+        (void)entries, (void)low, (void)high;
+        return false;
+    }
+    // the degree of the polynomials that `dense` follows; where it is no polynomial of time, one that follows it within a step
     [[nodiscard]] virtual std::size_t dense_degree() const { return 10; }
     // puts another state in place of the one reached; `rate_too` false keeps the rate, for changes at round-off
     [[nodiscard]] virtual StepStatus replace_state(std::span<const double> x, bool rate_too) = 0;

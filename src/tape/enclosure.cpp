@@ -16,7 +16,15 @@ std::size_t unknowns_of(const SolveBlock& block) {
     return block.kind == SolveKind::linear ? block.size : block.size + block.rows;
 }
 
-// a value that may jump inside the interval: its rate says nothing of the jump
+// Powers with a whole exponent that is a parameter have values and slopes at negative numbers, too.
+bool is_whole(const Interval& exponent) {
+    return exponent.lo == exponent.hi && exponent.lo == std::floor(exponent.lo) && std::abs(exponent.lo) < 1e9;
+}
+Interval slope_of_power(const Interval& x, const Interval& exponent) {
+    return exponent * int_power(x, static_cast<int>(exponent.lo) - 1);
+}
+
+// a value that may jump inside the interval, or be none in a part of it: its rate says nothing of that
 bool jumps(Op op, const Interval& x, const Interval& y, const Interval& value) {
     switch (op) {
         case Op::Less:
@@ -24,17 +32,10 @@ bool jumps(Op op, const Interval& x, const Interval& y, const Interval& value) {
         case Op::Sign: return value.lo != value.hi;
         case Op::If: return x.lo != x.hi && x.contains(0);
         case Op::Div: return y.contains(0);
+        case Op::Pow: return x.lo < 0 && !is_whole(y);
         case Op::Atan2: return !(y.lo > 0 || x.lo > 0 || x.hi < 0);
         default: return false;
     }
-}
-
-// Powers with a whole exponent that is a parameter have values and slopes at negative numbers, too.
-bool is_whole(const Interval& exponent) {
-    return exponent.lo == exponent.hi && exponent.lo == std::floor(exponent.lo) && std::abs(exponent.lo) < 1e9;
-}
-Interval slope_of_power(const Interval& x, const Interval& exponent) {
-    return exponent * int_power(x, static_cast<int>(exponent.lo) - 1);
 }
 
 // what does not move has no part in a rate, whatever the slope

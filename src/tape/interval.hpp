@@ -76,6 +76,7 @@ inline Interval operator-(const Interval& x, const Interval& y) { return interva
 inline Interval operator*(const Interval& x, const Interval& y) {
     using interval_detail::product;
     if (x.empty() || y.empty()) return Interval::nothing();
+    if ((x.lo == 0 && x.hi == 0) || (y.lo == 0 && y.hi == 0)) return {0, 0};
     const double a = product(x.lo, y.lo), b = product(x.lo, y.hi), c = product(x.hi, y.lo), d = product(x.hi, y.hi);
     return interval_detail::widened(std::min(std::min(a, b), std::min(c, d)), std::max(std::max(a, b), std::max(c, d)));
 }
@@ -206,9 +207,11 @@ inline Interval pow(const Interval& x, const Interval& y) {
 inline Interval truth(bool surely, bool never) { return surely ? Interval(1) : never ? Interval(0) : Interval(0, 1); }
 inline Interval less_value(const Interval& x, const Interval& y) { return truth(x.hi < y.lo, x.lo >= y.hi); }
 inline Interval less_equal_value(const Interval& x, const Interval& y) { return truth(x.hi <= y.lo, x.lo > y.hi); }
+// Conditions are truths or sides, whole numbers: what round-off makes of zero is zero.
 inline Interval choose(const Interval& condition, const Interval& yes, const Interval& no) {
+    if (condition.empty()) return Interval::nothing();
     if (!condition.contains(0)) return yes;
-    if (condition.lo == 0 && condition.hi == 0) return no;
+    if (condition.largest() < 0.5) return no;
     return yes.empty() ? no : no.empty() ? yes : hull(yes, no);
 }
 inline Interval sign_value(const Interval& x) {
