@@ -29,6 +29,8 @@ double finite_or_zero(double value) { return std::isfinite(value) ? value : 0; }
 
 // so many times what the tolerances make of a guard, it has hardly left zero
 constexpr double k_hardly = 10;
+// within so many times its round-off, and what the tolerances make of it, a guard touches zero and does not cross it
+constexpr double k_touching = 1e3;
 // a guard is clear of zero beyond so many times what the tolerances make of it
 constexpr double k_clear = 2;
 // where a guard cannot be enclosed, an interval of time is looked at in so many parts
@@ -303,10 +305,9 @@ void GuardWatch::set_parameter(std::size_t index, double value) {
     for (const std::unique_ptr<Part>& part : parts_) part->set_parameter(index, value);
 }
 
-double GuardWatch::noise(std::size_t i) const {
-    const Memory& m = memory_[i];
-    return std::max({guards_[i].noise, std::min(m.round_off, m.round_off_before), k_nothing, m.within});
-}
+double GuardWatch::noise(std::size_t i) const { return std::max({guards_[i].noise, round_off(i), k_nothing, memory_[i].within}); }
+
+double GuardWatch::round_off(std::size_t i) const { return std::min(memory_[i].round_off, memory_[i].round_off_before); }
 
 // Round-off of entries is that of the largest of their kind: constraints keep them at zero no better.
 void GuardWatch::know_round_off(std::span<const double> x) {
@@ -416,7 +417,7 @@ double GuardWatch::find_first(double from) {
         const double least = noise(i);
         crossings_[i] = {.side = memory_[i].side,
                          .noise = least,
-                         .band = std::max(least, memory_[i].band),
+                         .band = std::max(least, std::min(memory_[i].band, k_touching * round_off(i))),
                          .leaves = guards_[i].leaves && memory_[i].side == 0,
                          .through_infinity = guards_[i].leaves};
     }

@@ -75,6 +75,7 @@ private:
     };
 
     [[nodiscard]] double noise(std::size_t guard) const;
+    [[nodiscard]] double round_off(std::size_t guard) const;
     [[nodiscard]] bool counts(std::size_t guard, int from, int to) const;
     [[nodiscard]] double tolerance(double value) const;
     void know_round_off(std::span<const double> x);

@@ -48,6 +48,8 @@ inline Interval widened(double lo, double hi) {
     hi = std::max(hi, -most);
     return {lo - k_round_off * std::abs(lo) - k_least, hi + k_round_off * std::abs(hi) + k_least};
 }
+// Sums and products of truths, and of other small whole numbers, are exact: what decides an `if` must not be near zero.
+inline bool whole(const Interval& x) { return x.lo == x.hi && std::abs(x.lo) < 1e6 && x.lo == std::trunc(x.lo); }
 // 0 times infinity is 0: an end that is not reached
 inline double product(double a, double b) { return a == 0 || b == 0 ? 0.0 : a * b; }
 
@@ -71,12 +73,18 @@ inline Interval common_part(const Interval& x, const Interval& y) {
 }
 
 inline Interval operator-(const Interval& x) { return {-x.hi, -x.lo}; }
-inline Interval operator+(const Interval& x, const Interval& y) { return interval_detail::widened(x.lo + y.lo, x.hi + y.hi); }
-inline Interval operator-(const Interval& x, const Interval& y) { return interval_detail::widened(x.lo - y.hi, x.hi - y.lo); }
+inline Interval operator+(const Interval& x, const Interval& y) {
+    if (interval_detail::whole(x) && interval_detail::whole(y)) return x.lo + y.lo;
+    return interval_detail::widened(x.lo + y.lo, x.hi + y.hi);
+}
+inline Interval operator-(const Interval& x, const Interval& y) {
+    if (interval_detail::whole(x) && interval_detail::whole(y)) return x.lo - y.lo;
+    return interval_detail::widened(x.lo - y.hi, x.hi - y.lo);
+}
 inline Interval operator*(const Interval& x, const Interval& y) {
     using interval_detail::product;
     if (x.empty() || y.empty()) return Interval::nothing();
-    if ((x.lo == 0 && x.hi == 0) || (y.lo == 0 && y.hi == 0)) return {0, 0};
+    if (interval_detail::whole(x) && interval_detail::whole(y)) return x.lo * y.lo;
     const double a = product(x.lo, y.lo), b = product(x.lo, y.hi), c = product(x.hi, y.lo), d = product(x.hi, y.hi);
     return interval_detail::widened(std::min(std::min(a, b), std::min(c, d)), std::max(std::max(a, b), std::max(c, d)));
 }
@@ -207,11 +215,10 @@ inline Interval pow(const Interval& x, const Interval& y) {
 inline Interval truth(bool surely, bool never) { return surely ? Interval(1) : never ? Interval(0) : Interval(0, 1); }
 inline Interval less_value(const Interval& x, const Interval& y) { return truth(x.hi < y.lo, x.lo >= y.hi); }
 inline Interval less_equal_value(const Interval& x, const Interval& y) { return truth(x.hi <= y.lo, x.lo > y.hi); }
-// Conditions are truths or sides, whole numbers: what round-off makes of zero is zero.
 inline Interval choose(const Interval& condition, const Interval& yes, const Interval& no) {
     if (condition.empty()) return Interval::nothing();
     if (!condition.contains(0)) return yes;
-    if (condition.largest() < 0.5) return no;
+    if (condition.lo == 0 && condition.hi == 0) return no;
     return yes.empty() ? no : no.empty() ? yes : hull(yes, no);
 }
 inline Interval sign_value(const Interval& x) {
