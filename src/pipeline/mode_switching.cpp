@@ -279,7 +279,9 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         if (!touching[i]) continue;
         const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
-        off_[contacts_[i]] = !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
+        // one that nothing presses leaves, however slowly: closed, it would open at once
+        const bool leaves = v >= 0 && a > k_force_noise * at_.gap_terms[i];
+        off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
     }
     std::copy(after.begin(), after.end(), x.begin());
     for (std::size_t i = 0; i < m_.constraints.size(); ++i)

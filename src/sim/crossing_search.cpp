@@ -67,6 +67,7 @@ void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) 
             case Verdict::none:
                 if (c.side == 0 && std::abs(at_end_[which]) > c.noise) c.side = at_end_[which] > 0 ? 1 : -1;
                 if (c.side * at_end_[which] > 0) c.clear = piece.b;
+                if (c.side * at_end_[which] > c.noise) c.noise = std::min(c.noise, c.least);
                 break;
             case Verdict::crossing: cross(c, piece, which); break;
             case Verdict::no_value: lose(c, piece.a); break;

@@ -28,6 +28,7 @@ struct Crossing {
 
     int side = 0;         // the sign that it has; 0: none yet
     double noise = 0;     // values this close to zero have no sign
+    double least = 0;     // what that becomes once it has a clear sign
     double band = 0;      // within it a function may touch zero without crossing it
     bool leaves = false;  // from side 0, the first clear sign counts as a crossing
     // A change of sign through infinity, or across where it has no value, is a crossing. Otherwise there is no side left there,

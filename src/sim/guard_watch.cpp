@@ -357,6 +357,8 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
             m.side = guards_[i].armed ? 1 : on_zero || !std::isfinite(m.size) ? 0 : values[k] > 0 ? 1 : -1;
             // what is zero at the start may be kept there, give or take the tolerances
             if (on_zero && !guards_[i].armed) m.within = std::max(m.band, noise(i));
+            // one that is positive by what it stands for has the round-off of whoever made it so
+            if (guards_[i].armed && values[k] < 0) m.within = std::min(2 * m.size, std::max(m.band, noise(i)));
         }
     }
     for (const Settled& s : settled) {
@@ -417,6 +419,7 @@ double GuardWatch::find_first(double from) {
         const double least = noise(i);
         crossings_[i] = {.side = memory_[i].side,
                          .noise = least,
+                         .least = std::max({guards_[i].noise, round_off(i), k_nothing}),
                          .band = std::max(least, std::min(memory_[i].band, k_touching * round_off(i))),
                          .leaves = guards_[i].leaves && memory_[i].side == 0,
                          .through_infinity = guards_[i].leaves};
@@ -458,6 +461,7 @@ void GuardWatch::pass(double first) {
                 if (counts(i, from, m.side)) passed_.push_back(i);
             } else {
                 m.side = c.side;
+                if (c.noise < m.within) m.within = 0;
             }
         }
 }
