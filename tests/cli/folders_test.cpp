@@ -343,5 +343,14 @@ TEST_F(CliFolders, HangingUpIsLikeTermination) {
     EXPECT_EQ(wait_for(deaf), 1);
 }
 
+TEST_F(CliFolders, WhatTheSystemRefusesHasACode) {
+    write("m.appell", k_model);
+    const Outcome outcome =
+        call("explain E0001 >/dev/null; mkdir gone; cd gone; rmdir ../gone; '" + std::string(APPELL_BINARY_DIR) +
+             "/appell' run '" + (folder_ / "m.appell").string() + "' --json");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(nlohmann::json::parse(outcome.out)["diagnostics"][0]["code"], "E0801") << outcome.out;
+}
+
 }  // namespace
 }  // namespace appell
