@@ -144,6 +144,21 @@ TEST_F(Cli, TheTightestBoundOnMemoryIsTold) {
     EXPECT_NE(outcome.out.find("no more than 41 MB"), std::string::npos) << outcome.out;
 }
 
+// no memory to read a list of files is no reason to think that there is none
+TEST_F(Cli, WantOfMemoryIsNotTakenForAFileOfSomebodyElse) {
+    write("m.appell", k_oscillator);
+    ASSERT_EQ(call("run m.appell --out r").code, 0);
+    int refused = 0;
+    for (const int kilobytes : {1, 50, 100, 200, 300, 400, 500, 600, 800, 1000}) {
+        const Outcome outcome = call(fmt::format("run m.appell --out r --limit memory={}kB", kilobytes));
+        if (outcome.code == 0) continue;
+        ++refused;
+        EXPECT_EQ(outcome.out.find("[E0816]"), std::string::npos) << kilobytes << outcome.out;
+        EXPECT_NE(outcome.out.find("[E0881]"), std::string::npos) << kilobytes << outcome.out;
+    }
+    EXPECT_GT(refused, 0);
+}
+
 TEST_F(Cli, EventsBeyondTheirLimitAreCounted) {
     write("m.appell", k_ball + "event e: sin(50*t/(1 s)) => report\nrun for 10 s, every 1 s\n");
     const Outcome outcome = call("run m.appell --limit events=20 --out some");
