@@ -328,7 +328,7 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         return finish(d, shared, false);
     }
     if (!shared.json) show(claimed, d.sources);  // while there is time to stop it
-    RunWriter writer(std::move(*folder), loaded.text);
+    RunWriter writer(std::move(*folder), loaded.text, command.stopped.has_value());
 
     command.options.scene = command.report;
     command.options.max_steps = read.limits.steps;
