@@ -165,6 +165,8 @@ TEST_F(Cli, EventsBeyondTheirLimitAreCounted) {
     EXPECT_EQ(outcome.code, 0) << outcome.out;
     EXPECT_NE(outcome.out.find("[W0884]"), std::string::npos) << outcome.out;
     const auto summary = nlohmann::json::parse(read("some/summary.json"));
+    EXPECT_NE(outcome.out.find("`--at-events` writes rows"), std::string::npos) << outcome.out;
+    EXPECT_EQ(call("run m.appell --limit events=20 --at-events --out rows").out.find("`--at-events`"), std::string::npos);
     EXPECT_EQ(summary["event_count"], 159);  // the multiples of pi/50 up to 10
     ASSERT_EQ(summary["events"].size(), 21u);
     EXPECT_NEAR(summary["events"][19]["t"].get<double>(), 20 * 3.14159265358979 / 50, 1e-9);
