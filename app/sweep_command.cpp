@@ -242,6 +242,7 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
         show(claimed, problems.sources);
     if (claimed.has_errors()) return finish(problems, shared, false);
 
+    remove_when_ended(folder->made());
     stop_on_signals();
     const std::size_t count = ensemble.size();
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());

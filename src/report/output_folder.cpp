@@ -260,6 +260,15 @@ OutputFolder::~OutputFolder() {
 
 const fs::path& OutputFolder::target() const { return state_->target; }
 
+std::vector<fs::path> OutputFolder::made() const {
+    const State& s = *state_;
+    std::vector<fs::path> out;
+    if (s.is_new || s.home_is_new) out = {s.home() / k_lock, s.home()};
+    if (s.is_new) out.push_back(s.stage);
+    out.insert(out.end(), s.made.rbegin(), s.made.rend());
+    return out;
+}
+
 Diagnostics OutputFolder::claim(std::span<const std::string> names, bool same_run) {
     State& s = *state_;
     std::vector<std::string> foreign;
