@@ -605,7 +605,8 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
         const std::string file = name + ".appell";
         std::error_code error;
         Diagnostics problems;
-        if (!shared.force && std::filesystem::exists(file, error))
+        // a link that leads nowhere is somebody's, too
+        if (!shared.force && std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::not_found)
             problems.add({Code::E0816,
                           {},
                           fmt::format("{} exists already", file),

@@ -214,6 +214,8 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputAuthor a
     std::error_code error;
     if (fs::exists(state->target, error) && !fs::is_directory(state->target, error))
         return {std::nullopt, cannot_write(state->target, "a file of that name exists and is no folder")};
+    if (is_there(state->target) && !fs::exists(state->target, error))
+        return {std::nullopt, cannot_write(state->target, "it is a link to something that is not there")};
     state->place = plain_target(fs::weakly_canonical(fs::absolute(state->target), error));
     if (error) return {std::nullopt, cannot_write(state->target, error.message())};
 

@@ -392,6 +392,20 @@ TEST_F(CliFolders, TheSecondSignalEndsTheProgramAtOnce) {
     for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "m.appell");
 }
 
+TEST_F(CliFolders, LinksThatLeadNowhereAreInTheWay) {
+    write("m.appell", k_model);
+    fs::create_symlink("nowhere", folder_ / "double_pendulum.appell");
+    expect_problem("gallery double_pendulum", "E0816");
+    EXPECT_TRUE(fs::is_symlink(folder_ / "double_pendulum.appell"));
+    EXPECT_EQ(call("gallery double_pendulum --force").code, 0);
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder_ / "double_pendulum.appell")));
+    fs::create_symlink("nowhere", folder_ / "r");
+    const Outcome outcome = call("run m.appell --out r");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.out.find("a link to something that is not there"), std::string::npos) << outcome.out;
+    EXPECT_TRUE(fs::is_symlink(folder_ / "r"));
+}
+
 TEST_F(CliFolders, WhatTheSystemRefusesHasACode) {
     write("m.appell", k_model);
     const Outcome outcome =
@@ -399,6 +413,21 @@ TEST_F(CliFolders, WhatTheSystemRefusesHasACode) {
              "/appell' run '" + (folder_ / "m.appell").string() + "' --json");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(nlohmann::json::parse(outcome.out)["diagnostics"][0]["code"], "E0801") << outcome.out;
+}
+
+TEST_F(CliFolders, WhatAKilledCommandLeftBesideItsFileGoesWithTheNext) {
+    write("m.appell", "system m\ncoord   x = 1\nparticle P mass 1 at O + x*N.x\n");
+    const pid_t dead = start({"--version"});
+    ASSERT_EQ(wait_for(dead), 0);
+    const std::vector<std::string> stay{fmt::format(".m.appell.partial-{}-0", ::getpid()), ".m.appell.partial-mine",
+                                        fmt::format(".m.appell.partial-{}-0.old", dead),
+                                        fmt::format(".other.appell.partial-{}-0", dead)};
+    for (const std::string& name : stay) write(name, "");
+    const std::string gone = fmt::format(".m.appell.partial-{}-3", dead);
+    write(gone, "half");
+    EXPECT_EQ(call("format m.appell").code, 0);
+    EXPECT_FALSE(fs::exists(folder_ / gone));
+    for (const std::string& name : stay) EXPECT_TRUE(fs::exists(folder_ / name)) << name;
 }
 
 }  // namespace
