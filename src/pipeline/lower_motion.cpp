@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <tuple>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -210,8 +212,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         column("balance", g.constant(0));
     }
     layout.outputs = row.size();
+    std::unordered_set<std::string> taken(columns.begin(), columns.end());
     for (const Output& o : m.outputs) {
-        if (std::find(columns.begin(), columns.end(), o.name) != columns.end())
+        if (!taken.insert(o.name).second)
             diagnostics.add({Code::E0203, o.span,
                              fmt::format("an output can not be called {}: the table has that column already", o.name), "",
                              "another name", ""});
