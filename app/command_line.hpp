@@ -1,8 +1,10 @@
 // What the commands share: options as numbers, the end of a command, and the wish to stop.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands.hpp"
 
@@ -23,7 +25,9 @@ void flush_output();
 [[nodiscard]] int& output_error();
 void show(const Diagnostics& diagnostics, const SourceSet& sources);
 
-// SIGINT, SIGTERM and SIGHUP from now on ask a run to stop, which looks between steps
+// SIGINT, SIGTERM and SIGHUP end the program, as ever; from now on it takes these files, and folders that are empty, with it.
+void remove_when_ended(const std::vector<std::filesystem::path>& made);
+// From now on they ask a run to stop, which looks between steps. The next one ends the program where it is.
 void stop_on_signals();
 [[nodiscard]] bool stop_asked();
 

@@ -242,6 +242,20 @@ int derive_command(const std::string& file, PrintRequest request, const SharedOp
 
 namespace {
 
+// Signals ask a run to stop from its first step on. Before, while equations are made, nothing is lost by ending at once.
+class SteppingRows final : public RowConsumer {
+public:
+    explicit SteppingRows(RowConsumer& to) : to_(to) {}
+    void begin(const Run& run) override {
+        stop_on_signals();
+        to_.begin(run);
+    }
+    void row(double t, std::span<const double> columns) override { to_.row(t, columns); }
+
+private:
+    RowConsumer& to_;
+};
+
 // when the state of a run is saved: soon enough to be worth it, seldom enough to cost nothing
 class SaveClock {
 public:
@@ -328,13 +342,13 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         return finish(d, shared, false);
     }
     if (!shared.json) show(claimed, d.sources);  // while there is time to stop it
-    RunWriter writer(std::move(*folder), loaded.text);
+    remove_when_ended(folder->made());
+    RunWriter writer(std::move(*folder), loaded.text, command.stopped.has_value());
 
     command.options.scene = command.report;
     command.options.max_steps = read.limits.steps;
     command.options.max_rows = read.limits.output_rows;
     command.options.max_events = read.limits.events;
-    stop_on_signals();
     const double t0 = command.options.from.value_or(d.model->run.from);
     const double t1 = command.options.until.value_or(t0 + d.model->run.duration);
     ProgressLine line(t0, t1, isatty(STDERR_FILENO) != 0 && !shared.json);
@@ -346,7 +360,8 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
         line.show(t, now);
         return !stop_asked() && !writer.failed();
     };
-    hooks.rows = &writer;
+    SteppingRows stepping(writer);
+    hooks.rows = &stepping;
     bool saved = false;
     RunState& state = command.state;
     state.model = author.given.model;
@@ -515,6 +530,7 @@ int linearize_command(const std::string& file, LinearizeCommand command, const S
             folder->claim(std::vector<std::string>{"eigenvalues.csv", "eigenvalues.svg", "frequencies.svg"}));
     d.diagnostics.append(folder.diagnostics);
     if (command.request.sweep && !folder.ok()) return finish(d, shared, false);
+    if (folder.ok()) remove_when_ended(folder->made());
     const std::optional<Linearization> found = linearize(d, command.request);
     if (!found) return finish(d, shared, false);
     const EigenvalueSweep* sweep = found->sweep ? &*found->sweep : nullptr;
@@ -589,7 +605,8 @@ int gallery_command(const std::string& name, const SharedOptions& shared) {
         const std::string file = name + ".appell";
         std::error_code error;
         Diagnostics problems;
-        if (!shared.force && std::filesystem::exists(file, error))
+        // a link that leads nowhere is somebody's, too
+        if (!shared.force && std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::not_found)
             problems.add({Code::E0816,
                           {},
                           fmt::format("{} exists already", file),

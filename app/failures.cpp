@@ -1,11 +1,13 @@
 #include "failures.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -36,6 +38,26 @@ std::string memory_text(double bytes) {
     return bytes < 1e9 ? fmt::format("{} MB", short_number(bytes / 1e6, 3)) : fmt::format("{} GB", short_number(bytes / 1e9, 3));
 }
 
+std::optional<rlim_t> bound_of(int resource) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+    return limit.rlim_cur;
+}
+
+// what was allowed for stacks of threads, which are reserved in full and used in part
+rlim_t& room_for_stacks() {
+    static rlim_t room = 0;
+    return room;
+}
+
+// how much memory there may be, by this command's limit or by that of the shell that started it
+std::optional<rlim_t> memory_bound() {
+    std::optional<rlim_t> bound = bound_of(RLIMIT_DATA);
+    if (bound) *bound -= room_for_stacks();
+    const std::optional<rlim_t> addresses = bound_of(RLIMIT_AS);
+    return bound && addresses ? std::min(*bound, *addresses) : bound ? bound : addresses;
+}
+
 }  // namespace
 
 void limit_memory(const SharedOptions& shared) {
@@ -46,16 +68,32 @@ void limit_memory(const SharedOptions& shared) {
     if (most == 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
     // what the user's shell has limited stays so
     limit.rlim_cur = std::min<rlim_t>(most, limit.rlim_max);
-    (void)setrlimit(RLIMIT_DATA, &limit);
+    if (setrlimit(RLIMIT_DATA, &limit) == 0) room_for_stacks() = 0;
+}
+
+void allow_stacks_of_threads(std::size_t count) {
+    rlimit limit{};
+    if (!k_can_limit || getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    const rlim_t before = limit.rlim_cur;
+    pthread_attr_t attributes;
+    std::size_t stack = 0;
+    if (pthread_attr_init(&attributes) != 0) return;
+    (void)pthread_attr_getstacksize(&attributes, &stack);
+    (void)pthread_attr_destroy(&attributes);
+    limit.rlim_cur = std::min<rlim_t>(before + count * stack, limit.rlim_max);
+    if (setrlimit(RLIMIT_DATA, &limit) == 0) room_for_stacks() += limit.rlim_cur - before;
 }
 
 int tell_failure(const std::exception& error, const SharedOptions& shared) {
     try {
         Derivation told;
         Diagnostic problem = failure(error);
-        rlimit limit{};
-        if (problem.code == Code::E0881 && getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-            problem.expected = fmt::format("no more than {}", memory_text(static_cast<double>(limit.rlim_cur)));
+        if (problem.code == Code::E0881) {
+            if (const std::optional<rlim_t> bound = memory_bound())
+                problem.expected = fmt::format("no more than {}", memory_text(static_cast<double>(*bound)));
+            if (!shared.arguments.empty() && shared.arguments.front() == "sweep")
+                problem.hint += ", or fewer members at a time with --threads";
+        }
         told.diagnostics.add(std::move(problem));
         return finish(told, shared, false);
     } catch (const std::bad_alloc&) {

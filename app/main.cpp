@@ -296,9 +296,7 @@ int carry_out(const std::vector<std::string>& arguments, const Resumption* resum
             output_error() = failure->code().value();  // told at the end
             return 1;
         }
-        if (dynamic_cast<const std::system_error*>(&error) == nullptr) return tell_failure(error, shared);
-        tell(fmt::format("appell: {}\n", error.what()));
-        return 1;
+        return tell_failure(error, shared);
     }
 }
 

@@ -8,8 +8,11 @@
 #include <cmath>
 #include <csignal>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -19,6 +22,7 @@
 #include "base/number_format.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "failures.hpp"
 #include "library/model_files.hpp"
 #include "pipeline/ensemble.hpp"
 #include "progress_line.hpp"
@@ -191,6 +195,16 @@ private:
     std::map<std::string, std::size_t> reasons_;
 };
 
+// as many threads as the system gives: the others do all the work, and the table is the same
+void start_threads(std::vector<std::jthread>& pool, std::size_t count, const std::function<void()>& work) {
+    pool.reserve(count);
+    try {
+        while (pool.size() < count) pool.emplace_back(work);
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 }  // namespace
 
 int sweep_command(const std::string& file, SweepCommand command, const SharedOptions& shared) {
@@ -228,6 +242,7 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
         show(claimed, problems.sources);
     if (claimed.has_errors()) return finish(problems, shared, false);
 
+    remove_when_ended(folder->made());
     stop_on_signals();
     const std::size_t count = ensemble.size();
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -236,7 +251,12 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
     std::atomic<std::size_t> next = 0;
     SweepTable table(ensemble);
     std::size_t done = 0;
+    std::vector<std::size_t> too_large;  // for the memory that was left while others ran
     ProgressLine line(0, static_cast<double>(count), isatty(STDERR_FILENO) != 0 && !shared.json);
+    const auto keep = [&](Ensemble::Outcome outcome) {
+        table.add(std::move(outcome));
+        line.show_members(++done, ProgressLine::Clock::now());
+    };
     const auto work = [&](Neighbours* neighbours) {
         while (!stop_asked()) {
             const std::size_t member = next++;
@@ -251,8 +271,10 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
             // what was cut short is not a result
             if (stop_asked() && outcome.reason == name(EndReason::cancelled)) return;
             const std::lock_guard lock(writing);
-            table.add(std::move(outcome));
-            line.show_members(++done, ProgressLine::Clock::now());
+            if (outcome.out_of_memory && (threads > 1 || neighbours != nullptr))
+                too_large.push_back(member);
+            else
+                keep(std::move(outcome));
         }
     };
     // what a thread cannot go on from ends the others; the command reports it
@@ -270,11 +292,16 @@ int sweep_command(const std::string& file, SweepCommand command, const SharedOpt
         // every thread gets its share of a sweep with few members; an exception stays on the stack that it was thrown on
         const auto kept = [&](Neighbours* neighbours) { keeping([&] { work(neighbours); }); };
         const auto in_lanes = [&] { keeping([&] { ensemble.in_lanes((count + threads - 1) / threads, kept); }); };
+        allow_stacks_of_threads(threads - 1);
         std::vector<std::jthread> pool;  // joins before what the threads use goes
-        keeping([&] {
-            for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(in_lanes);
-        });
+        keeping([&] { start_threads(pool, threads - 1, in_lanes); });
         in_lanes();
+    }
+    // alone they may fit, and their outcome does not depend on how many ran at a time
+    for (const std::size_t member : too_large) {
+        if (stop_asked() || failed) break;
+        Ensemble::Outcome outcome = ensemble.run(ensemble.prepare(member), [](double) { return !stop_asked(); });
+        if (!stop_asked() || outcome.reason != name(EndReason::cancelled)) keep(std::move(outcome));
     }
     line.clear();
     if (failed) std::rethrow_exception(failed);

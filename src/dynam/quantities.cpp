@@ -16,24 +16,45 @@ namespace appell {
 
 // ---------------------------------------------------------------- constraint forces as written
 
+namespace {
+
+bool is_force(const VectorSymbolInfo& symbol) {
+    switch (static_cast<VectorKind>(symbol.kind)) {
+        case VectorKind::constraint_force:
+        case VectorKind::constraint_torque:
+        case VectorKind::nonideal_force:
+        case VectorKind::nonideal_torque:
+        case VectorKind::friction: return true;
+        default: return false;
+    }
+}
+
+}  // namespace
+
+bool WrittenForces::any_named() {
+    const Graph& g = d_.graph();
+    for (; !named_ && looked_at_ < g.vector_symbol_count(); ++looked_at_)
+        named_ = is_force(g.vector_symbol(VectorSymbolId(static_cast<std::uint32_t>(looked_at_))));
+    return named_;
+}
+
 NodeId WrittenForces::put_in(NodeId written, Span span) {
+    if (!any_named()) return written;
     Graph& g = d_.graph();
-    Substitution forces;
-    bool any = false;
-    for (const VectorSymbolId id : vector_symbols_in(g, std::span(&written, 1))) {
+    std::vector<VectorSymbolId> named;
+    for (const NodeId id : forces_.new_in(written))
+        if (g.op(id) == Op::VSymbol && is_force(g.vector_symbol(g.vector_symbol_of(id)))) named.push_back(g.vector_symbol_of(id));
+    std::ranges::sort(named);
+    for (const VectorSymbolId id : named) {
+        if (forces_.has(id)) continue;  // by a law that another one of them contains
         const VectorSymbolInfo symbol = g.vector_symbol(id);
         const auto kind = static_cast<VectorKind>(symbol.kind);
-        if (kind == VectorKind::constraint_force || kind == VectorKind::constraint_torque)
-            forces.set(id, constraint_vector(symbol, span));
-        else if (kind == VectorKind::nonideal_force || kind == VectorKind::nonideal_torque)
-            forces.set(id, nonideal_vector(symbol, span));
-        else if (kind == VectorKind::friction)
-            forces.set(id, friction_vector(symbol, span));
-        else
-            continue;
-        any = true;
+        forces_.set(id, kind == VectorKind::constraint_force || kind == VectorKind::constraint_torque
+                            ? constraint_vector(symbol, span)
+                        : kind == VectorKind::friction ? friction_vector(symbol, span)
+                                                       : nonideal_vector(symbol, span));
     }
-    return any ? substitute(g, written, forces) : written;
+    return forces_(written);
 }
 
 // multiplier times direction of one row at one place
@@ -167,24 +188,31 @@ Quantities::Quantities(const ConstrainedDynamics& d, Diagnostics& diagnostics)
       diagnostics_(diagnostics),
       forces_(d, diagnostics),
       nonideal_(has_nonideal(d)),
-      need_ideal_(nonideal_ && d.C.empty()) {
+      need_ideal_(nonideal_ && d.C.empty()),
+      energies_(d.graph(), energies_and_multipliers()),
+      resolved_(d.graph(), {}) {
     const Model& m = *d.model;
-    energies_.set(m.kinetic_energy, d.kinetic_energy);
-    energies_.set(m.potential_energy, d.potential_energy);
-    energies_.set(m.total_energy, g_.add(d.kinetic_energy, d.potential_energy));
-    std::map<SymbolId, bool> present;
-    for (const ConstraintRow& row : d.rows) present[row.multiplier] = true;
-    for (const Constraint& c : m.constraints)
-        for (std::size_t i = 0; i < c.multipliers.size(); ++i) {
-            const bool row = present.contains(c.multipliers[i]);
-            if (!row) energies_.set(c.multipliers[i], g_.constant(0));
-            // without nonideal forces the two are one
-            if (!row || !nonideal_)
-                energies_.set(c.ideal_multipliers[i], row ? g_.symbol_node(c.multipliers[i]) : g_.constant(0));
-        }
     done_.assign(m.quantities.size(), 0);
     for (std::size_t i = 0; i < m.quantities.size(); ++i)
         if (m.quantities[i].symbol.valid()) quantity_of_[m.quantities[i].symbol] = i;
+}
+
+Substitution Quantities::energies_and_multipliers() const {
+    Substitution out;
+    const Model& m = *d_.model;
+    out.set(m.kinetic_energy, d_.kinetic_energy);
+    out.set(m.potential_energy, d_.potential_energy);
+    out.set(m.total_energy, g_.add(d_.kinetic_energy, d_.potential_energy));
+    std::map<SymbolId, bool> present;
+    for (const ConstraintRow& row : d_.rows) present[row.multiplier] = true;
+    for (const Constraint& c : m.constraints)
+        for (std::size_t i = 0; i < c.multipliers.size(); ++i) {
+            const bool row = present.contains(c.multipliers[i]);
+            if (!row) out.set(c.multipliers[i], g_.constant(0));
+            // without nonideal forces the two are one
+            if (!row || !nonideal_) out.set(c.ideal_multipliers[i], row ? g_.symbol_node(c.multipliers[i]) : g_.constant(0));
+        }
+    return out;
 }
 
 NodeId Quantities::put_in(NodeId written, Span span) {
@@ -194,30 +222,33 @@ NodeId Quantities::put_in(NodeId written, Span span) {
     // quantities contain older ones only: what is needed is found downward, then resolved upward
     std::set<std::size_t> needed;
     const auto mark = [&](NodeId expression) {
-        for (const SymbolId s : symbols_in(g_, std::span(&expression, 1)))
-            if (const auto found = quantity_of_.find(s); found != quantity_of_.end()) needed.insert(found->second);
-        for (const VectorSymbolId v : vector_symbols_in(g_, std::span(&expression, 1)))
-            if (static_cast<VectorKind>(g_.vector_symbol(v).kind) == VectorKind::quantity)
-                needed.insert(g_.vector_symbol(v).first);
+        for (const NodeId id : resolved_.new_in(expression)) {
+            if (g_.op(id) == Op::Symbol) {
+                const auto found = quantity_of_.find(g_.symbol_of(id));
+                if (found != quantity_of_.end()) needed.insert(found->second);
+            } else if (g_.op(id) == Op::VSymbol) {
+                const VectorSymbolInfo& symbol = g_.vector_symbol(g_.vector_symbol_of(id));
+                if (static_cast<VectorKind>(symbol.kind) == VectorKind::quantity) needed.insert(symbol.first);
+            }
+        }
     };
     mark(written);
-    if (needed.empty()) return written;
     for (auto next = needed.end(); next != needed.begin();)
         if (--next; !done_[*next] && m.quantities[*next].of.valid()) mark(m.quantities[*next].of);
     for (const std::size_t i : needed)
         if (!done_[i]) resolve(i);
-    return substitute(g_, written, resolved_);
+    return resolved_(written);
 }
 
 NodeId Quantities::scalar(NodeId written, Span span) {
-    const NodeId value = substitute(g_, kin_.resolve(put_in(written, span)), energies_);
+    const NodeId value = energies_(kin_.resolve(put_in(written, span)));
     note_ideal(std::span(&value, 1));
     return value;
 }
 
 std::array<NodeId, 3> Quantities::vector(NodeId written, Span span) {
     Vec3 v = kin_.frames().express(kin_.resolve_vector(put_in(written, span)), Model::newtonian());
-    for (NodeId& c : v.c) c = substitute(g_, c, energies_);
+    for (NodeId& c : v.c) c = energies_(c);
     note_ideal(v.c);
     return v.c;
 }
@@ -226,7 +257,16 @@ std::array<NodeId, 3> Quantities::vector(NodeId written, Span span) {
 // where somebody asks.
 void Quantities::note_ideal(std::span<const NodeId> values) {
     if (!need_ideal_) return;
-    const std::vector<SymbolId> present = symbols_in(g_, values);
+    std::vector<SymbolId> present;
+    const auto known = [&](NodeId id) { return id.index() < looked_at_.size() && looked_at_[id.index()] != 0; };
+    const std::vector<NodeId>& order = sweep_.collect(g_, values, known);
+    if (looked_at_.size() < g_.size()) looked_at_.resize(g_.size());
+    for (const NodeId id : order) {
+        looked_at_[id.index()] = 1;
+        if (g_.op(id) == Op::Symbol) present.push_back(g_.symbol_of(id));
+    }
+    if (present.empty()) return;
+    std::ranges::sort(present);
     const auto asked = [&](const Constraint& c) {
         return std::ranges::any_of(c.ideal_multipliers,
                                    [&](SymbolId ideal) { return std::ranges::binary_search(present, ideal); });
@@ -249,7 +289,7 @@ void Quantities::resolve(std::size_t which) {
         if (!follows || speed)
             for (const Vec3& part : kin_.resolve_vector(put_in(q.of, q.span)).parts)
                 for (std::size_t axis = 0; axis < 3; ++axis) {
-                    const NodeId c = substitute(g_, part.c[axis], energies_);
+                    const NodeId c = energies_(part.c[axis]);
                     const NodeId slope = follows ? following(c, *speed, rate) : derivative_by(c, SymbolId(q.first));
                     sum = g_.vadd(sum, g_.vscale(slope, d_.model->frame(part.frame).basis[axis]));
                 }

@@ -12,7 +12,7 @@
 #include "dynam/acting_forces.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "dynam/constraint_forces.hpp"
-#include "expr/substitute.hpp"
+#include "expr/memoized_substitution.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
@@ -20,11 +20,13 @@ namespace appell {
 // force(c, P) and torque(c, B) as multiplier times direction, nonideal(c, P) as the laws have it, still in the user's vectors
 class WrittenForces {
 public:
-    WrittenForces(const ConstrainedDynamics& dynamics, Diagnostics& diagnostics) : d_(dynamics), diagnostics_(diagnostics) {}
+    WrittenForces(const ConstrainedDynamics& dynamics, Diagnostics& diagnostics)
+        : d_(dynamics), diagnostics_(diagnostics), forces_(dynamics.graph(), {}) {}
 
     [[nodiscard]] NodeId put_in(NodeId written, Span span);
 
 private:
+    [[nodiscard]] bool any_named();
     NodeId constraint_vector(const VectorSymbolInfo& symbol, Span span);
     NodeId nonideal_vector(const VectorSymbolInfo& symbol, Span span);
     NodeId friction_vector(const VectorSymbolInfo& symbol, Span span);
@@ -34,6 +36,9 @@ private:
 
     const ConstrainedDynamics& d_;
     Diagnostics& diagnostics_;
+    MemoizedSubstitution forces_;                                           // those found so far
+    std::size_t looked_at_ = 0;                                             // vector symbols
+    bool named_ = false;                                                    // one of them is a force
     std::optional<std::vector<ConstraintForces>> rows_;                     // when first asked for
     std::optional<std::vector<ActingForce>> acting_;                        // likewise
     std::set<std::tuple<std::size_t, VectorKind, std::uint32_t>> refused_;  // components of one equation repeat their problem
@@ -56,6 +61,7 @@ public:
 
 private:
     NodeId put_in(NodeId written, Span span);  // quantities that are needed, as nodes; vectors stay written
+    [[nodiscard]] Substitution energies_and_multipliers() const;
     void note_ideal(std::span<const NodeId> values);
     void resolve(std::size_t quantity);
     NodeId derivative_by(NodeId of, SymbolId variable);
@@ -75,11 +81,13 @@ private:
     Kinematics& kin_;
     Diagnostics& diagnostics_;
     WrittenForces forces_;
-    bool nonideal_;          // there are nonideal forces,
-    bool need_ideal_;        // but no solve for the ideal multipliers as yet
-    Substitution energies_;  // and multipliers of rows that were left out
-    Substitution resolved_;  // quantities resolved so far, as scalars or written vectors
+    bool nonideal_;                  // there are nonideal forces,
+    bool need_ideal_;                // but no solve for the ideal multipliers as yet
+    MemoizedSubstitution energies_;  // and multipliers of rows that were left out
+    MemoizedSubstitution resolved_;  // quantities resolved so far, as scalars or written vectors
     std::vector<std::uint8_t> done_;
+    Sweep sweep_;
+    std::vector<std::uint8_t> looked_at_;  // by node: for ideal multipliers
     std::map<SymbolId, std::size_t> quantity_of_;
     std::optional<std::size_t> rank_;
     bool partition_missed_ = false;

@@ -77,10 +77,13 @@ NodeId substitute(Graph& graph, NodeId root, const Substitution& substitution) {
     return substitute(graph, std::span(&root, 1), substitution).front();
 }
 
+std::vector<NodeId> MemoizedSubstitution::new_in(NodeId expression) {
+    return sweep_.collect(graph_, std::span(&expression, 1), [&](NodeId id) { return is_known(id); });
+}
+
 NodeId MemoizedSubstitution::operator()(NodeId expression) {
-    const auto known = [&](NodeId id) { return id.index() < images_.size() && images_[id.index()].valid(); };
-    if (known(expression)) return images_[expression.index()];
-    const std::vector<NodeId>& order = sweep_.collect(graph_, std::span(&expression, 1), known);
+    if (is_known(expression)) return images_[expression.index()];
+    const std::vector<NodeId>& order = sweep_.collect(graph_, std::span(&expression, 1), [&](NodeId id) { return is_known(id); });
     if (images_.size() <= expression.index()) images_.resize(graph_.size());
     for (const NodeId id : order)
         images_[id.index()] = image_of(graph_, id, substitution_, [&](NodeId operand) { return images_[operand.index()]; });

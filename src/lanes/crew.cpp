@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
+#include <utility>
 
 namespace appell {
 
@@ -66,16 +68,30 @@ bool Crew::serves_stages(const Program& program) const {
     return station != nullptr && takes_stages(program) && !station->given_up();
 }
 
+// so many hands, or as many as there is memory for; are these worth it?
+bool Crew::take_on(std::size_t count, const std::function<void()>& work) {
+    try {
+        while (hands_.size() < count) {
+            auto hand = std::make_unique<Hand>();
+            hand->fiber = std::make_unique<Fiber>(work);
+            hands_.push_back(std::move(hand));
+        }
+    } catch (const std::bad_alloc&) {
+        if (hands_.size() < k_worth_it) hands_.clear();
+    }
+    for (const std::unique_ptr<Hand>& hand : hands_) ready_.push_back(hand.get());
+    return !hands_.empty();
+}
+
 void Crew::run(std::size_t at_most, const std::function<void()>& work) {
     const std::size_t count = std::min(at_most, k_hands);
     if (!Fiber::available() || (stations_.empty() && !march_) || count < k_worth_it) {
         work();
         return;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        hands_.push_back(std::make_unique<Hand>());
-        hands_.back()->fiber = std::make_unique<Fiber>(work);
-        ready_.push_back(hands_.back().get());
+    if (!take_on(count, work)) {
+        work();
+        return;
     }
     for (;;) {
         while (!ready_.empty()) {

@@ -53,6 +53,7 @@ private:
         std::size_t tried = 0, failed = 0;
     };
 
+    [[nodiscard]] bool take_on(std::size_t count, const std::function<void()>& work);
     [[nodiscard]] Station* station_of(const Program& program) const;
     template <class R>
     void wait_for(R& request, R* Hand::*place, std::vector<Hand*> Station::*queue);

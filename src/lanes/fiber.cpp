@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "base/error.hpp"
-
 #if defined(__x86_64__) && defined(__unix__) && !defined(__SANITIZE_THREAD__)
 #define APPELL_FIBERS 1
 #include <sys/mman.h>
@@ -30,7 +28,8 @@ namespace appell {
 
 namespace {
 
-// room for whatever a run calls; memory is taken as it is used
+// Room for whatever a run calls; memory is taken as it is used. The mapping is shared, though nobody shares it: private ones
+// count in full against a limit on memory (RLIMIT_DATA), whether they are used or not.
 constexpr std::size_t k_stack = std::size_t(8) << 20;
 
 }  // namespace
@@ -85,11 +84,11 @@ bool Fiber::available() { return true; }
 Fiber::Fiber(std::function<void()> body) : body_(std::move(body)) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     void* const memory =
-        ::mmap(nullptr, k_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        ::mmap(nullptr, k_stack, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     stack_ = {memory, [](void* p) { ::munmap(p, k_stack); }};
     // the end of a stack that grows too far
-    if (::mprotect(memory, page, PROT_NONE) != 0) throw Error("the system does not protect the end of a stack");
+    if (::mprotect(memory, page, PROT_NONE) != 0) throw std::bad_alloc();  // as many mappings as a process may have
     // as if it had changed stacks in the beginning of appell_enter_fiber
     auto* top = reinterpret_cast<std::uint64_t*>(static_cast<std::uint8_t*>(memory) + k_stack);
     const auto push = [&](std::uint64_t value) { *--top = value; };

@@ -13,7 +13,7 @@ public:
     // x86-64 with the calling convention of Unix
     [[nodiscard]] static bool available();
 
-    // Nothing may leave `body` by an exception. Throws Error where the system gives no memory for a stack.
+    // Nothing may leave `body` by an exception. Throws std::bad_alloc where the system gives no memory for a stack.
     explicit Fiber(std::function<void()> body);
     // one that has begun must have ended
     ~Fiber();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <numbers>
 #include <utility>
 
@@ -51,6 +52,14 @@ std::string first_problem(const Diagnostics& diagnostics) {
         if (d.severity() == Severity::error) return fmt::format("{}: {}", info(d.code).name, d.message);
     return "";
 }
+
+std::string first_problem(const std::exception& exception) {
+    Diagnostics told;
+    told.add(failure(exception));
+    return first_problem(told);
+}
+
+bool is_for_memory(const std::exception& exception) { return failure(exception).code == Code::E0881; }
 
 // what is told of a member: its last row and the extremes along all
 class Collector final : public RowConsumer {
@@ -247,16 +256,27 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
 
 Ensemble::Prepared Ensemble::prepare(std::size_t member) {
     Prepared out{member, values(member), std::nullopt, {}, ""};
-    if (own_partition_) return out;
+    try {
+        if (!own_partition_) read_numbers(out);
+    } catch (const std::exception& problem) {
+        // one member must not lose the others
+        out.numbers.reset();
+        out.problem = first_problem(problem);
+        out.out_of_memory = is_for_memory(problem);
+    }
+    return out;
+}
+
+void Ensemble::read_numbers(Prepared& out) {
     std::optional<Model> read;
     if (!base_->numbers || !put_values(*base_->numbers, base_->uses, swept_, out.values)) {
         SourceSet sources;
         Result<Model> result = read_model(text_.name, text_.text, text_.include, read_options(out.values), sources);
         if (!result.ok()) {
             out.problem = first_problem(result.diagnostics);
-            return out;
+            return;
         }
-        if (!same_shape(*result, *base_->shape)) return out;
+        if (!same_shape(*result, *base_->shape)) return;
         read = std::move(*result);
     }
     const Model& model = read ? *read : *base_->numbers;
@@ -265,20 +285,24 @@ Ensemble::Prepared Ensemble::prepare(std::size_t member) {
     Diagnostics problems;
     if (check_run_options(problems, model, run_, planned)) {
         out.problem = first_problem(problems);
-        return out;
+        return;
     }
     Result<StartNumbers> numbers = start_numbers(*base_->derivation.dynamics, model, out.options.t0);
     if (numbers.ok())
         out.numbers = std::move(*numbers);
     else
         out.problem = first_problem(numbers.diagnostics);
-    return out;
 }
 
 void Ensemble::in_lanes(std::size_t at_most, const std::function<void(Neighbours*)>& work) const {
     if (own_partition_) return work(nullptr);
-    Crew crew(base_->lowered.motion);
-    crew.run(at_most, [&] { work(&crew); });
+    std::unique_ptr<Crew> crew;
+    try {
+        crew = std::make_unique<Crew>(base_->lowered.motion);
+    } catch (const std::bad_alloc&) {
+        return work(nullptr);  // what fits without lanes is not lost for want of them
+    }
+    crew->run(at_most, [&] { work(crew.get()); });
 }
 
 std::unique_ptr<Motion> Ensemble::take_motion() const {
@@ -299,7 +323,7 @@ void Ensemble::give_back(std::unique_ptr<Motion> motion) const {
 }
 
 Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress, Neighbours* neighbours) const {
-    Outcome out{member.member, member.values, member.problem, {}};
+    Outcome out{member.member, member.values, member.problem, {}, member.out_of_memory};
     if (!member.problem.empty()) return out;
     Collector collector(finals_, extremes_);
     try {
@@ -335,9 +359,8 @@ Ensemble::Outcome Ensemble::run(const Prepared& member, const Progress& progress
         if (result) out.numbers = collector.numbers(result->energy.relative_error());
     } catch (const std::exception& problem) {
         // one member must not lose the others
-        Diagnostics told;
-        told.add(failure(problem));
-        out.reason = first_problem(told);
+        out.reason = first_problem(problem);
+        out.out_of_memory = is_for_memory(problem);
     }
     return out;
 }

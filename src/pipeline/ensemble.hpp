@@ -61,6 +61,7 @@ public:
         std::optional<StartNumbers> numbers;  // of the motion that all share; none: the member is derived by itself
         SimulateOptions options;              // with the numbers: the length of a run may follow from a parameter
         std::string problem;                  // the first diagnostic, where there is nothing to run
+        bool out_of_memory = false;           // which it may have for itself
     };
     [[nodiscard]] Prepared prepare(std::size_t member);
 
@@ -69,6 +70,7 @@ public:
         std::vector<double> values;
         std::string reason;           // of the end
         std::vector<double> numbers;  // empty where there are no rows
+        bool out_of_memory = false;   // which members that ran at the same time shared
     };
     [[nodiscard]] Outcome run(const Prepared& member, const Progress& progress, Neighbours* neighbours = nullptr) const;
     // Calls `work` several times at once on this thread, at most so many, so that the members that it runs with these neighbours
@@ -91,6 +93,7 @@ private:
     [[nodiscard]] std::unique_ptr<Motion> take_motion() const;
     void give_back(std::unique_ptr<Motion> motion) const;
 
+    void read_numbers(Prepared& member);
     [[nodiscard]] ReadOptions read_options(const std::vector<double>& values) const;
 
     ModelText text_;

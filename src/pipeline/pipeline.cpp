@@ -372,7 +372,8 @@ void add_unlisted_events(Diagnostics& diagnostics, const Run& run) {
          fmt::format("{} events happened; the first {} and the last one are listed", run.event_count, run.events.size() - 1),
          "",
          "",
-         "--limit events=N lists more; `--at-events` writes rows at all of them"});
+         run.options.at_events ? "--limit events=N lists more; the table has rows at all of them"
+                               : "--limit events=N lists more; `--at-events` writes rows at all of them"});
 }
 
 }  // namespace

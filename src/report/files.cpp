@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -41,13 +42,36 @@ std::string system_message(int error) { return std::generic_category().message(e
 
 namespace {
 
+// what the name of a temporary file for a path begins with; the process and a number follow
+std::string partial_name(const fs::path& path) { return fmt::format(".{}.partial-", path.filename().string()); }
+
+// Temporary files for this path whose process is gone: it was killed before it could put them in place.
+void remove_partials_of_the_dead(const fs::path& path) {
+    const std::string begin = partial_name(path);
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(begin)) continue;
+        pid_t process = 0;
+        long number = 0;
+        const char* const last = name.data() + name.size();
+        const auto [dash, bad] = std::from_chars(name.data() + begin.size(), last, process);
+        if (bad != std::errc() || process <= 0 || dash == last || *dash != '-') continue;
+        const auto [rest, worse] = std::from_chars(dash + 1, last, number);
+        if (worse != std::errc() || rest != last || ::kill(process, 0) == 0 || errno != ESRCH) continue;
+        std::error_code ignored;
+        if (entry->symlink_status(ignored).type() == fs::file_type::regular) fs::remove(entry->path(), ignored);
+    }
+}
+
 // Makes a temporary file or folder beside a path, under a name nobody else has; 0, or the system's error. The maker fails with
 // EEXIST for a name that is taken.
 template <class Make>
 int make_unique_sibling(const fs::path& path, const Make& make, fs::path& made) {
     constexpr int k_tries = 1000;
     for (int i = 0; i < k_tries; ++i) {
-        const fs::path name = path.parent_path() / fmt::format(".{}.partial-{}-{}", path.filename().string(), ::getpid(), i);
+        const fs::path name = path.parent_path() / fmt::format("{}{}-{}", partial_name(path), ::getpid(), i);
         if (make(name.c_str()) == 0) {
             made = name;
             return 0;
@@ -73,6 +97,7 @@ Diagnostics write_whole(const fs::path& path, std::string_view content, const fs
 }
 
 Diagnostics write_file(const fs::path& path, std::string_view content) {
+    remove_partials_of_the_dead(path);
     fs::path name;
     const auto make_file = [](const char* temporary) {
         const int descriptor = ::open(temporary, O_CREAT | O_EXCL | O_WRONLY, 0666);

@@ -3,15 +3,15 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <memory>
-#include <sstream>
+#include <new>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "base/content_hash.hpp"
+#include "report/file_text.hpp"
 #include "report/json_text.hpp"
 
 namespace appell {
@@ -60,12 +60,10 @@ bool names_a_result(const std::string& name) {
 std::optional<FolderManifest> read_manifest(const fs::path& path) {
     std::error_code error;
     if (fs::symlink_status(path, error).type() != fs::file_type::regular) return std::nullopt;
-    if (const auto size = fs::file_size(path, error); error || size > k_largest_manifest) return std::nullopt;
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
+    const std::optional<std::string> text = file_text(path, k_largest_manifest);
+    if (!text) return std::nullopt;
     try {
-        const Json json = Json::parse(text.str());
+        const Json json = Json::parse(*text);
         if (json.at("schema") != 1) return std::nullopt;
         FolderManifest out;
         for (const auto& [name, entry] : json.at("files").items()) {
@@ -77,6 +75,8 @@ std::optional<FolderManifest> read_manifest(const fs::path& path) {
         for (const auto& [command, entry] : json.at("given").items())
             out.given[command] = {entry.at("model").get<std::string>(), entry.at("options").get<std::string>()};
         return out;
+    } catch (const std::bad_alloc&) {
+        throw;  // the manifest is none the worse for it
     } catch (const std::exception&) {
         return std::nullopt;
     }

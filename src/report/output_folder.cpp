@@ -214,6 +214,8 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputAuthor a
     std::error_code error;
     if (fs::exists(state->target, error) && !fs::is_directory(state->target, error))
         return {std::nullopt, cannot_write(state->target, "a file of that name exists and is no folder")};
+    if (is_there(state->target) && !fs::exists(state->target, error))
+        return {std::nullopt, cannot_write(state->target, "it is a link to something that is not there")};
     state->place = plain_target(fs::weakly_canonical(fs::absolute(state->target), error));
     if (error) return {std::nullopt, cannot_write(state->target, error.message())};
 
@@ -259,6 +261,15 @@ OutputFolder::~OutputFolder() {
 }
 
 const fs::path& OutputFolder::target() const { return state_->target; }
+
+std::vector<fs::path> OutputFolder::made() const {
+    const State& s = *state_;
+    std::vector<fs::path> out;
+    if (s.is_new || s.home_is_new) out = {s.home() / k_lock, s.home()};
+    if (s.is_new) out.push_back(s.stage);
+    out.insert(out.end(), s.made.rbegin(), s.made.rend());
+    return out;
+}
 
 Diagnostics OutputFolder::claim(std::span<const std::string> names, bool same_run) {
     State& s = *state_;

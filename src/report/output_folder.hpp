@@ -55,6 +55,8 @@ public:
     [[nodiscard]] Diagnostics commit();
 
     [[nodiscard]] const std::filesystem::path& target() const;
+    // What was made so far and holds no results, the innermost first: files, and folders that can go when they are empty.
+    [[nodiscard]] std::vector<std::filesystem::path> made() const;
 
 private:
     struct State;

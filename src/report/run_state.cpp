@@ -3,8 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <cstring>
+#include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 
 #include "base/content_hash.hpp"
 #include "base/number_format.hpp"
+#include "report/file_text.hpp"
 #include "report/json_text.hpp"
 
 namespace appell {
@@ -37,6 +39,8 @@ namespace {
 
 constexpr int k_schema = 2;
 constexpr std::uintmax_t k_largest_file = 512u << 20;
+// of a table: names of columns, and a number with its separator
+constexpr std::size_t k_longest_header = 64u << 20, k_longest_number = 32;
 constexpr std::size_t k_most_options = 10'000, k_longest_name = 1'000, k_longest_command = 1u << 20;
 
 std::string hash_text(const Json& run) { return fmt::format("{:016x}", content_hash(json_text(run, -1))); }
@@ -123,11 +127,10 @@ Result<RunState> read_run_state(const std::filesystem::path& folder, std::string
     if (!std::filesystem::is_regular_file(path, error)) return refuse("state.json is no file", "run the model again");
     if (std::filesystem::file_size(path, error) > k_largest_file || error)
         return refuse("state.json is larger than any state", "run the model again");
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
+    const std::optional<std::string> text = file_text(path, k_largest_file);
+    if (!text) return refuse("state.json can not be read", "");
     try {
-        const Json json = Json::parse(text.str());
+        const Json json = Json::parse(*text);
         if (!json.is_object()) throw std::runtime_error("it is no object");
         // numbers of one version mean something else to another one
         const std::string written_by = text_of(part(json, "appell", Json::value_t::string), k_longest_name, "`appell`");
@@ -137,29 +140,35 @@ Result<RunState> read_run_state(const std::filesystem::path& folder, std::string
         if (part(json, "hash", Json::value_t::string) != hash_text(run))
             throw std::runtime_error("it is not what was saved: the hash differs");
         return {from_json(run), {}};
+    } catch (const std::bad_alloc&) {
+        throw;  // the state is none the worse for it
     } catch (const std::exception& problem) {
         return refuse(fmt::format("state.json: {}", problem.what()), "run the model again");
     }
 }
 
 StoredRows::StoredRows(const std::filesystem::path& path) : file_(std::fopen(path.c_str(), "rb")) {
-    if (file_ != nullptr) (void)line();  // the header
+    std::size_t length = 0;
+    for (int c = 0; file_ != nullptr && c != EOF && c != '\n' && length < k_longest_header; ++length) c = ::getc_unlocked(file_);
 }
 
 StoredRows::~StoredRows() {
     if (file_ != nullptr) std::fclose(file_);
-    std::free(line_);
 }
 
-bool StoredRows::line() {
-    length_ = file_ != nullptr ? ::getline(&line_, &room_, file_) : -1;
+// The next line, with its end, of so many numbers at most: what is no table may be one line of any length.
+bool StoredRows::line(std::size_t numbers) {
+    line_.resize(numbers * k_longest_number + 1);
+    line_.front() = '\0';
+    if (file_ == nullptr || std::fgets(line_.data(), static_cast<int>(line_.size()), file_) == nullptr) return false;
+    length_ = std::strlen(line_.data());  // a zero in the line ends it too soon, without its end
     return length_ > 0 && line_[length_ - 1] == '\n';
 }
 
 bool StoredRows::next(std::span<double> row) {
-    if (!line()) return false;
-    const char* from = line_;
-    const char* const end = line_ + length_;
+    if (!line(row.size())) return false;
+    const char* from = line_.data();
+    const char* const end = from + length_;
     for (std::size_t i = 0; i < row.size(); ++i) {
         const auto [rest, error] = std::from_chars(from, end, row[i]);
         if (error != std::errc() || rest == end || *rest != (i + 1 == row.size() ? '\n' : ',')) return false;
@@ -167,5 +176,7 @@ bool StoredRows::next(std::span<double> row) {
     }
     return from == end;
 }
+
+bool StoredRows::ended() const { return file_ != nullptr && std::feof(file_) != 0; }
 
 }  // namespace appell

@@ -42,14 +42,15 @@ public:
 
     // false where there is no further row of that many numbers
     [[nodiscard]] bool next(std::span<double> row);
+    // is nothing left, but for a line that is cut off?
+    [[nodiscard]] bool ended() const;
 
 private:
-    [[nodiscard]] bool line();
+    [[nodiscard]] bool line(std::size_t numbers);
 
     std::FILE* file_;
-    char* line_ = nullptr;
-    std::size_t room_ = 0;
-    std::ptrdiff_t length_ = 0;
+    std::vector<char> line_;
+    std::size_t length_ = 0;
 };
 
 }  // namespace appell

@@ -19,8 +19,8 @@ std::vector<std::string> run_file_names(const std::vector<std::string>& plots, b
     return out;
 }
 
-RunWriter::RunWriter(OutputFolder folder, std::string model_text)
-    : folder_(std::move(folder)), model_text_(std::move(model_text)) {}
+RunWriter::RunWriter(OutputFolder folder, std::string model_text, bool resumed)
+    : folder_(std::move(folder)), model_text_(std::move(model_text)), resumed_(resumed) {}
 
 void RunWriter::begin(const Run& run) {
     visible_ = run.layout.visible;
@@ -71,8 +71,8 @@ void RunWriter::save(const std::string& state) {
 Diagnostics RunWriter::with_what_is_left(const Diagnostics& problems) const {
     Diagnostics out;
     for (Diagnostic d : problems.all()) {
-        if (published_) {
-            d.hint = fmt::format("make room; the rows up to there are kept, and `appell run --resume {}` goes on",
+        if (published_ || resumed_) {
+            d.hint = fmt::format("make room; the rows that were saved are kept, and `appell run --resume {}` goes on",
                                  folder_.target().string());
         } else {
             d.hint += "; no rows of this run are kept: it had not saved any yet";
@@ -93,7 +93,7 @@ Diagnostics RunWriter::finish(const std::string& summary, const std::vector<Name
     if (!published_) problems_.append(folder_.write(k_model, model_text_));
     if (!resumable) folder_.remove(k_state);
     if (!problems_.has_errors()) problems_.append(folder_.commit());
-    return problems_.has_errors() && published_ ? with_what_is_left(problems_) : problems_;
+    return problems_.has_errors() && (published_ || resumed_) ? with_what_is_left(problems_) : problems_;
 }
 
 }  // namespace appell

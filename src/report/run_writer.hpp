@@ -20,7 +20,8 @@ namespace appell {
 
 class RunWriter final : public RowConsumer {
 public:
-    RunWriter(OutputFolder folder, std::string model_text);
+    // `resumed`: the folder has rows of this run, and the state to go on from, until others replace them
+    RunWriter(OutputFolder folder, std::string model_text, bool resumed);
 
     void begin(const Run& run) override;
     void row(double t, std::span<const double> columns) override;
@@ -39,7 +40,7 @@ private:
 
     OutputFolder folder_;
     std::string model_text_, report_;
-    bool published_ = false;
+    bool published_ = false, resumed_;
     std::size_t visible_ = 0, forces_end_ = 0;
     std::unique_ptr<CsvWriter> trajectory_, forces_;
     Diagnostics problems_;

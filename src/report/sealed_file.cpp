@@ -1,13 +1,13 @@
 #include "report/sealed_file.hpp"
 
 #include <cstdint>
-#include <fstream>
-#include <sstream>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/content_hash.hpp"
+#include "report/file_text.hpp"
 
 namespace appell {
 
@@ -60,11 +60,9 @@ std::string with_seal(std::string content) {
 bool is_sealed(const fs::path& path) {
     std::error_code error;
     if (fs::symlink_status(path, error).type() != fs::file_type::regular) return false;
-    if (const auto size = fs::file_size(path, error); error || size > k_largest) return false;
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    std::string content = std::move(text).str();
+    std::optional<std::string> text = file_text(path, k_largest);
+    if (!text) return false;
+    std::string content = std::move(*text);
     const std::size_t seal = seal_of(content).size(), behind = behind_seal(content);
     if (content.size() < seal + behind) return false;
     const std::string whole = content;

@@ -343,5 +343,92 @@ TEST_F(CliFolders, HangingUpIsLikeTermination) {
     EXPECT_EQ(wait_for(deaf), 1);
 }
 
+// a chain whose equations take a while in the form of Voronec, and a constraint that couples all of it
+std::string slow_model(int n) {
+    std::string out = "system slow\nframe F0 from N rotate 0 about z\npoint P0 at O\n";
+    for (int i = 1; i <= n; ++i)
+        out += fmt::format(
+            "coord q{0} = 0.1, r{0} = 0.2, s{0} = 0.3\nframe F{0} from F{1} body zxz (q{0}, r{0}, s{0})\npoint P{0} at P{1} + "
+            "1*F{0}.x\nbody B{0} frame F{0} mass 1 center P{0} inertia (1, 2, 2.5)\n",
+            i, i - 1);
+    return out +
+           fmt::format("constraint c: dot(vel(P{0}), vel(P{1})) = dot(vel(P1), vel(P2))*dot(vel(P{2}), vel(P{3}))\n", n, n - 1,
+                       n / 2, n / 2 + 1) +
+           "gravity -9.81*N.y\nstart q1' = 0.4, q2' = 0.5, q3' = 0.6\nrun for 0.001 s\n";
+}
+
+TEST_F(CliFolders, SignalsEndTheMakingOfEquations) {
+    write("m.appell", slow_model(30));
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        const pid_t child = start({"run", "m.appell", "--formulation", "voronec", "--out", "a/b/r"});
+        ASSERT_TRUE(wait_until_there("a/b/.r.appell-partial/.appell/lock", child));
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        ::kill(child, signal);
+        EXPECT_EQ(wait_for(child), -signal);
+        EXPECT_FALSE(fs::exists(folder_ / "a"));
+    }
+    // a folder that was there keeps what it had
+    write("r/mine", "mine");
+    const pid_t child = start({"run", "m.appell", "--formulation", "voronec", "--out", "r"});
+    ASSERT_TRUE(wait_until_there("r/.appell/lock", child));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::kill(child, SIGTERM);
+    EXPECT_EQ(wait_for(child), -SIGTERM);
+    EXPECT_FALSE(fs::exists(folder_ / "r/.appell"));
+    EXPECT_EQ(read("r/mine"), "mine");
+}
+
+TEST_F(CliFolders, TheSecondSignalEndsTheProgramAtOnce) {
+    write("m.appell", slow_model(30));
+    const pid_t child =
+        start({"sweep", "m.appell", "--formulation", "voronec", "--over", "q1 = 0.1..0.2 in 8", "--threads", "2", "--out", "s"});
+    ASSERT_TRUE(wait_until_there(".s.appell-partial", child));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::kill(child, SIGINT);
+    ::kill(child, SIGINT);  // as `timeout` sends it
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ::kill(child, SIGINT);
+    EXPECT_EQ(wait_for(child), -SIGINT);
+    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "m.appell");
+}
+
+TEST_F(CliFolders, LinksThatLeadNowhereAreInTheWay) {
+    write("m.appell", k_model);
+    fs::create_symlink("nowhere", folder_ / "double_pendulum.appell");
+    expect_problem("gallery double_pendulum", "E0816");
+    EXPECT_TRUE(fs::is_symlink(folder_ / "double_pendulum.appell"));
+    EXPECT_EQ(call("gallery double_pendulum --force").code, 0);
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder_ / "double_pendulum.appell")));
+    fs::create_symlink("nowhere", folder_ / "r");
+    const Outcome outcome = call("run m.appell --out r");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.out.find("a link to something that is not there"), std::string::npos) << outcome.out;
+    EXPECT_TRUE(fs::is_symlink(folder_ / "r"));
+}
+
+TEST_F(CliFolders, WhatTheSystemRefusesHasACode) {
+    write("m.appell", k_model);
+    const Outcome outcome =
+        call("explain E0001 >/dev/null; mkdir gone; cd gone; rmdir ../gone; '" + std::string(APPELL_BINARY_DIR) +
+             "/appell' run '" + (folder_ / "m.appell").string() + "' --json");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(nlohmann::json::parse(outcome.out)["diagnostics"][0]["code"], "E0801") << outcome.out;
+}
+
+TEST_F(CliFolders, WhatAKilledCommandLeftBesideItsFileGoesWithTheNext) {
+    write("m.appell", "system m\ncoord   x = 1\nparticle P mass 1 at O + x*N.x\n");
+    const pid_t dead = start({"--version"});
+    ASSERT_EQ(wait_for(dead), 0);
+    const std::vector<std::string> stay{fmt::format(".m.appell.partial-{}-0", ::getpid()), ".m.appell.partial-mine",
+                                        fmt::format(".m.appell.partial-{}-0.old", dead),
+                                        fmt::format(".other.appell.partial-{}-0", dead)};
+    for (const std::string& name : stay) write(name, "");
+    const std::string gone = fmt::format(".m.appell.partial-{}-3", dead);
+    write(gone, "half");
+    EXPECT_EQ(call("format m.appell").code, 0);
+    EXPECT_FALSE(fs::exists(folder_ / gone));
+    for (const std::string& name : stay) EXPECT_TRUE(fs::exists(folder_ / name)) << name;
+}
+
 }  // namespace
 }  // namespace appell

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -93,12 +94,79 @@ TEST_F(Cli, MemoryIsLimitedAndTold) {
         EXPECT_EQ(call(fmt::format("check large.appell --limit {}", wrong)).code, 2) << wrong;
 }
 
+const std::string k_oscillator =
+    "system m\nparam k = 4\ncoord x = 1\nparticle P mass 1 at O + x*N.x\nspring P O stiffness k\nrun for 2 s, every 0.1 s\n";
+
+// What is reserved is not used: stacks of threads and of fibers do not count against the limit.
+TEST_F(Cli, ASweepOfASmallModelNeedsLittleMemory) {
+    write("m.appell", k_oscillator);
+    const std::string sweep = "sweep m.appell --over 'k = 1..2 in 200' ";
+    ASSERT_EQ(call(sweep + "--threads 1 --out one").code, 0);
+    for (const int threads : {4, 40}) {
+        const Outcome outcome = call(sweep + fmt::format("--threads {0} --limit memory=60MB --out f{0}", threads));
+        EXPECT_EQ(outcome.code, 0) << outcome.out;
+        EXPECT_TRUE(read(fmt::format("f{}/sweep.csv", threads)) == read("one/sweep.csv")) << threads;
+    }
+}
+
+TEST_F(Cli, ASweepGoesOnWithTheThreadsThatThereAre) {
+    write("m.appell", k_oscillator);
+    const std::string sweep = "sweep m.appell --over 'k = 1..2 in 200' ";
+    ASSERT_EQ(call(sweep + "--threads 1 --out one").code, 0);
+    // room in the address space for some of a hundred stacks
+    const Outcome outcome = call("explain E0001 >/dev/null; ulimit -v 400000; '" + std::string(APPELL_BINARY_DIR) + "/appell' " +
+                                 sweep + "--threads 100 --json --out few");
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    EXPECT_EQ(nlohmann::json::parse(outcome.out)["reasons"]["finished"], 200) << outcome.out;
+    EXPECT_TRUE(read("few/sweep.csv") == read("one/sweep.csv"));
+}
+
+TEST_F(Cli, AMemberThatIsTooLargeIsTheOnlyOneThatFails) {
+    write("large.appell", large_model(2));
+    const Outcome outcome =
+        call("sweep large.appell --over 'n = (2, 3, 5000, 4, 5)' --limit memory=15MB --threads 2 --json --out s");
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    std::istringstream rows(read("s/sweep.csv"));
+    std::string row;
+    std::getline(rows, row);
+    for (const char* reason : {"finished", "finished", "E0881", "finished", "finished"}) {
+        ASSERT_TRUE(std::getline(rows, row));
+        EXPECT_NE(row.find(reason), std::string::npos) << row;
+    }
+}
+
+TEST_F(Cli, TheTightestBoundOnMemoryIsTold) {
+    write("large.appell", large_model(5000));
+    const Outcome outcome = call("explain E0001 >/dev/null; ulimit -v 40000; '" + std::string(APPELL_BINARY_DIR) +
+                                 "/appell' check large.appell --limit nodes=200000000");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_NE(outcome.out.find("[E0881]"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("no more than 41 MB"), std::string::npos) << outcome.out;
+}
+
+// no memory to read a list of files is no reason to think that there is none
+TEST_F(Cli, WantOfMemoryIsNotTakenForAFileOfSomebodyElse) {
+    write("m.appell", k_oscillator);
+    ASSERT_EQ(call("run m.appell --out r").code, 0);
+    int refused = 0;
+    for (const int kilobytes : {1, 50, 100, 200, 300, 400, 500, 600, 800, 1000}) {
+        const Outcome outcome = call(fmt::format("run m.appell --out r --limit memory={}kB", kilobytes));
+        if (outcome.code == 0) continue;
+        ++refused;
+        EXPECT_EQ(outcome.out.find("[E0816]"), std::string::npos) << kilobytes << outcome.out;
+        EXPECT_NE(outcome.out.find("[E0881]"), std::string::npos) << kilobytes << outcome.out;
+    }
+    EXPECT_GT(refused, 0);
+}
+
 TEST_F(Cli, EventsBeyondTheirLimitAreCounted) {
     write("m.appell", k_ball + "event e: sin(50*t/(1 s)) => report\nrun for 10 s, every 1 s\n");
     const Outcome outcome = call("run m.appell --limit events=20 --out some");
     EXPECT_EQ(outcome.code, 0) << outcome.out;
     EXPECT_NE(outcome.out.find("[W0884]"), std::string::npos) << outcome.out;
     const auto summary = nlohmann::json::parse(read("some/summary.json"));
+    EXPECT_NE(outcome.out.find("`--at-events` writes rows"), std::string::npos) << outcome.out;
+    EXPECT_EQ(call("run m.appell --limit events=20 --at-events --out rows").out.find("`--at-events`"), std::string::npos);
     EXPECT_EQ(summary["event_count"], 159);  // the multiples of pi/50 up to 10
     ASSERT_EQ(summary["events"].size(), 21u);
     EXPECT_NEAR(summary["events"][19]["t"].get<double>(), 20 * 3.14159265358979 / 50, 1e-9);

@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <regex>
+
+#include <fmt/format.h>
 
 #include "cli/cli_fixture.hpp"
 #include "support/xml_check.hpp"
@@ -295,6 +298,55 @@ TEST_F(PlotCommandTest, WhatTheStateDoesNotDetermineIsRefused) {
     const auto acceleration = call("plot b \"dt(dt(" + header.substr(2, header.find(',', 2) - 2) + ")) vs t\" -o no.svg");
     EXPECT_EQ(acceleration.code, 1);
     EXPECT_NE(acceleration.out.find("[E0874]"), std::string::npos) << acceleration.out;
+}
+
+// Half a table is not drawn as if it were whole.
+TEST_F(PlotCommandTest, ADamagedTableIsRefusedByItsRow) {
+    for (const char* name : {"r/trajectory.csv", "r/forces.csv"}) {
+        const std::string whole = read(name);
+        std::vector<std::size_t> ends;
+        for (std::size_t at = whole.find('\n'); at != std::string::npos; at = whole.find('\n', at + 1)) ends.push_back(at);
+        ASSERT_EQ(ends.size(), 202u);  // with the header
+        const auto refused = [&](const std::string& text, std::size_t row) {
+            write(name, text);
+            const Outcome outcome = call("plot r 'theta vs t' -o no.svg");
+            EXPECT_EQ(outcome.code, 1) << outcome.out;
+            EXPECT_NE(outcome.out.find("[E0871]"), std::string::npos) << outcome.out;
+            EXPECT_NE(outcome.out.find(fmt::format("row {} is missing or another one", row)), std::string::npos) << outcome.out;
+            EXPECT_FALSE(fs::exists(folder_ / "no.svg"));
+        };
+        std::mt19937_64 random(5);
+        const auto row = [&] { return std::uniform_int_distribution<std::size_t>(1, 201)(random); };
+        for (int i = 0; i < 5; ++i) {
+            const std::size_t at = row();
+            std::string text = whole;
+            text[whole.find(',', ends[at - 1])] = ';';
+            refused(text, at);
+            text[whole.find(',', ends[at - 1])] = '\0';
+            refused(text, at);
+            refused(whole.substr(0, ends[at] - 1), at);
+            refused(whole.substr(0, ends[at - 1] + 1), at);
+        }
+        refused(whole.substr(0, ends[200] + 1) + whole.substr(ends[200] + 1, 3), 201);
+        // a row of another run
+        if (std::string(name) == "r/forces.csv") refused(whole.substr(0, ends[9] + 1) + whole.substr(ends[10] + 1), 10);
+        write(name, whole);
+    }
+    EXPECT_EQ(call("plot r 'theta vs t' -o yes.svg").code, 0);
+    // A run that was resumed has more rows than the summary of its first end; one that is being written does not count.
+    write("r/trajectory.csv", read("r/trajectory.csv") + "2.5,1");
+    EXPECT_EQ(call("plot r 'theta vs t' -o more.svg").code, 0);
+    EXPECT_EQ(read("yes.svg"), read("more.svg"));
+}
+
+TEST_F(PlotCommandTest, FilesOfARunAreMeasuredBeforeTheyAreRead) {
+    for (const char* name : {"r/model.appell", "r/summary.json", "r/trajectory.csv"}) {
+        const std::string text = read(name);
+        fs::resize_file(folder_ / name, 30'000'000'000);  // takes no room
+        expect_problem("plot r 'theta vs t' -o no.svg", "E0871");
+        write(name, text);
+    }
+    EXPECT_EQ(call("plot r 'theta vs t' -o yes.svg").code, 0);
 }
 
 }  // namespace

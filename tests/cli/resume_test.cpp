@@ -259,5 +259,19 @@ TEST_F(Resume, ForgedStatesDoNoHarm) {
     EXPECT_GT(resumed + refused, 0u);
 }
 
+TEST_F(Resume, AFullDiskSaysWhatIsKept) {
+    const std::string rows = read("stopped/trajectory.csv"), state = read("stopped/state.json");
+    const Outcome full = call("explain E0001 >/dev/null; ulimit -f 0; '" + std::string(APPELL_BINARY_DIR) +
+                              "/appell' run --resume stopped --limit steps=2000");
+    EXPECT_EQ(full.code, 1) << full.out;
+    EXPECT_NE(full.out.find("[E0801]"), std::string::npos) << full.out;
+    EXPECT_EQ(full.out.find("no rows of this run are kept"), std::string::npos) << full.out;
+    EXPECT_NE(full.out.find("`appell run --resume stopped` goes on"), std::string::npos) << full.out;
+    EXPECT_EQ(read("stopped/trajectory.csv"), rows);
+    EXPECT_EQ(read("stopped/state.json"), state);
+    EXPECT_EQ(call("run --resume stopped --limit steps=1000000").code, 0);
+    EXPECT_EQ(read("stopped/trajectory.csv"), read("whole/trajectory.csv"));
+}
+
 }  // namespace
 }  // namespace appell
