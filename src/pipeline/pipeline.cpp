@@ -259,6 +259,7 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     out.vanishing = vanishing_velocities(*derivation.dynamics, *lowered, states);
     add_vanishing(derivation.diagnostics, out.vanishing);
     out.certificate = certify(*derivation.dynamics, *lowered, states, certificate);
+    if (out.certificate.enough) add_disagreements(derivation.diagnostics, out.certificate);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     out.forces = forces_at(derivation, *lowered, summary.x_start, states);
     return out;
