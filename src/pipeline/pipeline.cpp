@@ -100,6 +100,10 @@ void complete(Derivation& out) {
         const std::optional<StartOfMotion> start = start_of_motion(out, said);
         if (!start) return;
         const auto hidden = hidden_at(*out.dynamics, start->lowered, out.model->run.from, start->state());
+        if (hidden.empty() && out.completed.empty())
+            out.diagnostics.add({Code::N0855, out.model->constraints.front().span,
+                                 "no condition on positions was found that hides in the constraints: none was added",
+                                 "--complete", "", "it looks at the start, at sets of up to 8 rows and 16 speeds"});
         if (hidden.empty()) return;
         CompletedModel completed = with_hidden_positions(*out.dynamics, hidden, out.diagnostics);
         out.model = std::move(completed.model);
@@ -205,7 +209,9 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, summary);
     const auto hidden = hidden_at(*derivation.dynamics, *lowered, m.run.from, start->state());
     add_hidden_positions(derivation.diagnostics, *derivation.dynamics, hidden);
-    if (!hidden.empty() && derivation.completed.empty()) return check_completed(derivation, count);
+    // at rest nothing says whether they hold: the counts are those of the rows as they are written
+    const bool sure = std::ranges::any_of(hidden, [](const HiddenPosition& h) { return !h.may_rest; });
+    if (sure && derivation.completed.empty()) return check_completed(derivation, count);
     if (summary.reason == EndReason::rank_loss)
         add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, summary.x_start, summary.constraint);
     if (derivation.diagnostics.has_errors()) return std::nullopt;
@@ -359,10 +365,21 @@ bool complete_row(const LoweredMotion& lowered, MotionProgram& observe, std::spa
 
 namespace {
 
+// what a run ends with that leaves a hidden condition
+bool may_have_hidden_conditions(EndReason reason) {
+    return reason == EndReason::inconsistent_constraints || reason == EndReason::rank_loss ||
+           reason == EndReason::projection_failed;
+}
+
 // where rows contradict each other a condition may hide in them; it holds at the start, and no longer well where the run ended
 void add_hidden_of_run(Diagnostics& diagnostics, const ModeSwitching& switching, double t0, const SimulateSummary& s) {
-    auto hidden = hidden_at(switching.dynamics(), switching.lowered(), s.t_end, s.x_end);
-    if (hidden.empty() && !s.x_start.empty()) hidden = hidden_at(switching.dynamics(), switching.lowered(), t0, s.x_start);
+    const auto at = [&](double t, std::span<const double> x) {
+        return hidden_at(switching.dynamics(), switching.lowered(), t, x);
+    };
+    // from rest the start says that there are two branches
+    auto hidden = s.x_start.empty() ? std::vector<HiddenPosition>() : at(t0, s.x_start);
+    if (std::ranges::none_of(hidden, &HiddenPosition::may_rest))
+        if (auto at_end = at(s.t_end, s.x_end); !at_end.empty()) hidden = std::move(at_end);
     add_hidden_positions(diagnostics, switching.dynamics(), hidden);
 }
 
@@ -532,7 +549,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             ended.reason = EndReason::finished;  // all else that is to be said of it
         }
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), ended, switching.failure(ended));
-        if (out.summary.reason == EndReason::inconsistent_constraints)
+        if (may_have_hidden_conditions(out.summary.reason))
             add_hidden_of_run(derivation.diagnostics, switching, out.options.t0, out.summary);
         if (!m.switches()) {
             const bool redundant = out.summary.rank < derivation.dynamics->rows.size();

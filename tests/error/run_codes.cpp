@@ -271,6 +271,7 @@ std::vector<BadModel> bad_models() {
 // codes that no model text reaches, with the test that does
 const std::set<Code> k_elsewhere{
     Code::E0846,  // found by check: FormulationsThatDisagreeAreNamed below
+    Code::N0855,  // with --complete: NothingToCompleteIsSaid below
     Code::E0881,  // memory: tests/cli/limits_test.cpp
     Code::E0882,  // an internal error: AnInternalErrorIsToldLikeAProblem below
     Code::E0705,  // refused earlier by the language (E0405); see RefusedByTheLibraryToo below
@@ -636,6 +637,16 @@ TEST(BadRunMore, FormulationsThatDisagreeAreNamed) {
     EXPECT_NE(judged(1e-9, 1e-20, true).find("minimal disagrees"), std::string::npos);
     for (const double none : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
         EXPECT_NE(judged(none, 0, true).find("not finite in double"), std::string::npos);
+}
+
+TEST(BadRunMore, NothingToCompleteIsSaid) {
+    Derivation d = derive({"model.appell",
+                           particle("constraint c: x^2 + y^2 = 1 m^2\nrun for 1 s"),
+                           [](const std::string&) { return std::nullopt; },
+                           {},
+                           true});
+    EXPECT_TRUE(d.diagnostics.has(Code::N0855)) << render(d.diagnostics, d.sources);
+    EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
 }
 
 TEST(BadRunMore, EveryCodeHasAModel) {
