@@ -480,6 +480,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.instructions = lowered->instructions;
         derivation.timer.start("simulate");
         EnergyAudit audit(out.layout, lowered->motion.works);
+        switching.at_steps([&](double t, std::span<const double> x) { audit.step(t, x); });
         ColumnAudit columns(out.layout.visible);
         out.curves = plot_curves(out.layout, lowered->motion.works.size());
         if (wanted.scene) out.report_rows.emplace(out.layout, lowered->motion.works.size());
@@ -561,8 +562,17 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                 add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start, std::nullopt);
         }
         add_passed_positions(derivation.diagnostics, switching.dynamics(), switching.lowered(), out.summary);
-        audit.judge(derivation.diagnostics, m, out.options, out.summary,
-                    [&](double t, std::span<const double> x) { return switching.energy(t, x); });
+        std::optional<MotionProgram> rate;
+        EnergyAudit::Powers powers;
+        if (!switching.motion().works.empty())
+            powers = [&](double t, std::span<const double> x) -> std::span<const double> {
+                if (!rate) rate.emplace(switching.motion(), switching.motion().rate);
+                (void)rate->run(t, x);
+                return rate->output("power");
+            };
+        audit.judge(
+            derivation.diagnostics, m, out.options, out.summary,
+            [&](double t, std::span<const double> x) { return switching.energy(t, x); }, powers);
         add_not_finite(derivation.diagnostics, out.not_finite, out.summary.rows);
         name_extreme_parameters(derivation.diagnostics, m);
         if (!std::isfinite(out.energy.start + out.energy.end + out.energy.largest)) refuse_overflow(derivation.diagnostics, m);

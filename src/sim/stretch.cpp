@@ -389,6 +389,7 @@ bool Stretch::loop() {
         watch_.accept(state_);
         std::copy(state_.begin(), state_.end(), accepted_.begin());
         if (passage_) passage_->note(t, state_);
+        journey_.switching.stepped(t, state_);
         reach(t, state_);
         remember(t, state_);
         if (!row_at_step(t)) return false;
