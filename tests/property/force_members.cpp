@@ -190,5 +190,41 @@ TEST(ForceMembers, ComponentsThatAreLeftOutExertNoForce) {
     }
 }
 
+// A box on two edges of its own, one of them rough. The law acts on the body, the constraint on the point: one place.
+TEST(ForceMembers, ABodyAtItsPointIsThatPoint) {
+    Draw draw(4);
+    const std::size_t count = members(20);
+    for (std::size_t k = 0; k < count; ++k) {
+        const bool slides = k % 2 == 0;
+        const double half = draw.uniform(0.2, 0.6), high = draw.uniform(0.1, 0.4), mu = draw.uniform(0.2, 0.5);
+        const std::string place = k % 4 < 2 ? "F1" : "B at F1";
+        Derivation d = derive_text(
+            fmt::format("system box\ncoord x = 0, z = {1}, b = 0\nframe B from N rotate b about y\npoint C at O + x*N.x + z*N.z\n"
+                        "body B frame B mass 2 center C inertia (0.1, 0.1, 0.1)\npoint F1 at C - {0}*B.x - {1}*B.z\n"
+                        "point F2 at C + {0}*B.x - {1}*B.z\ngravity -9.81*N.z\nforce on B at C = {2}*N.x\n"
+                        "constraint c1: dot(pos(F1), N.z) = 0\nconstraint c2: dot(pos(F2), N.z) = 0\n"
+                        "nonideal c1: friction on B at F1 = {3}*reaction(c1)\nstart x' = {4}\n"
+                        "output along = dot(nonideal(c1, {5}), N.x), up = dot(ideal(c1, {5}) + nonideal(c1, {5}), N.z)\n"
+                        "output rubs = dot(friction(c1), N.x), carries = lambda(c1)\n"
+                        "claim \"whole\": force(c1, {5}) + friction(c1) = ideal(c1, {5}) + nonideal(c1, {5})\n"
+                        "run for 0.1, every 0.02\n",
+                        text(half), text(high), slides ? 3 : 0.5, text(mu), slides ? 1 : 0, place));
+        const auto result = run(d, {});
+        ASSERT_TRUE(result.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
+        const auto column = [&](const std::string& name) {
+            return static_cast<std::size_t>(std::ranges::find(result->columns, name) - result->columns.begin());
+        };
+        ASSERT_LT(column("along"), result->columns.size());
+        for (std::size_t row = 0; row < result->rows(); ++row) {
+            const auto at = [&](const std::string& name) { return result->at(row, column(name)); };
+            EXPECT_NEAR(at("along"), at("rubs"), 1e-9) << k;
+            EXPECT_NEAR(at("up"), at("carries"), 1e-9) << k;
+            EXPECT_GT(std::abs(at("rubs")), 0.1) << k;
+        }
+        if (HasFailure()) return;
+    }
+}
+
 }  // namespace
 }  // namespace appell
