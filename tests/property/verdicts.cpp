@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <regex>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "pipeline/print_equations.hpp"
 #include "support/gallery_run.hpp"
 #include "support/members.hpp"
 
@@ -180,6 +182,50 @@ TEST(Verdicts, ParallelLinksAgree) {
         EXPECT_LT(found->certificate.worst_wide, 1e-38);
         EXPECT_NE(found->certificate.formulations.back().not_applicable, "");
     }
+}
+
+// a two-wheeled robot; the lateral rows of its wheels say the same
+std::string robot(const std::string& rest) {
+    return "system robot\nparam b = 0.2, r = 0.1\ncoord x = 0, y = 0, psi = 0, p1 = 0, p2 = 0\n"
+           "frame B from N rotate psi about z\nframe W1 from B rotate p1 about y\nframe W2 from B rotate p2 about y\n"
+           "point A at O + x*N.x + y*N.y + r*N.z\npoint C1 at A + b*B.y\npoint C2 at A - b*B.y\n"
+           "body S frame B mass 2 center A inertia (0.05, 0.05, 0.05)\n"
+           "body W1 frame W1 mass 0.2 center C1 inertia (5e-4, 1e-3, 5e-4)\n"
+           "body W2 frame W2 mass 0.2 center C2 inertia (5e-4, 1e-3, 5e-4)\npoint K1 at C1 - r*N.z\npoint K2 at C2 - r*N.z\n"
+           "constraint left: rolling(W1, N, K1)\nconstraint right: rolling(W2, N, K2)\n" +
+           rest;
+}
+
+bool says(const Derivation& d, Code code, const std::string& words) {
+    for (const Diagnostic& diagnostic : d.diagnostics.all())
+        if (diagnostic.code == code && (diagnostic.message + "\n" + diagnostic.hint).find(words) != std::string::npos)
+            return true;
+    return false;
+}
+
+// equations with divisors say where they hold
+TEST(Verdicts, PolesAreNamed) {
+    Derivation d = derive_text(robot("start p1' = 5, p2' = 7\nrun for 1\n"));
+    const auto found = check(d, 10);
+    ASSERT_TRUE(found) << said(d);
+    std::string sentences;
+    for (const std::string& sentence : found->diagnosis.redundancy.sentences) sentences += sentence + "\n";
+    EXPECT_TRUE(std::regex_search(sentences, std::regex("is redundant: .*, where (sin|cos)\\(psi\\) does not vanish")))
+        << sentences;
+    // five rows on six speeds, too many to be written out, of which others serve where det J2 vanishes
+    Derivation door = derive_text(
+        "system door\ncoord x = 0.5, y = 0, z = 0, e0 = 1, e1 = 0, e2 = 0, e3 = 0, a = 0\nframe R from N rotate a about y\n"
+        "body C frame R mass 1 center at O inertia (0.5, 0.5, 0.5)\nframe B from N quaternion (e0, e1, e2, e3)\n"
+        "body D frame B mass 2 center at O + x*N.x + y*N.y + z*N.z inertia (0.2, 0.1, 0.3)\npoint A1 at O + 0.4*R.z\n"
+        "point A2 at O - 0.4*R.z\npoint H1 at D_o - 0.5*B.x + 0.4*B.z\npoint H2 at D_o - 0.5*B.x - 0.4*B.z\n"
+        "gravity -9.81*N.y\nconstraint h1: H1 = A1\nconstraint h2: H2 = A2\n"
+        "speed u1 = x', u2 = y', u3 = z', w1 = dot(omega(D), B.x), w2 = dot(omega(D), B.y), w3 = dot(omega(D), B.z), ua = a'\n"
+        "start ua = 2, w3 = 1\nindependent ua, w3\nrun for 1\n");
+    const std::optional<std::string> printed = print_equations(door, {"minimal"});
+    ASSERT_TRUE(printed) << said(door);
+    EXPECT_NE(printed->find("They hold where det J2 does not vanish. Where it vanishes, other rows than those"),
+              std::string::npos)
+        << *printed;
 }
 
 }  // namespace
