@@ -92,6 +92,14 @@ std::optional<StartOfMotion> start_of_motion(const Derivation& derivation, Diagn
     return StartOfMotion{std::move(*lowered), std::move(summary)};
 }
 
+// without what was said already
+void append_new(Diagnostics& diagnostics, const Diagnostics& more) {
+    const std::vector<Diagnostic> before(diagnostics.all().begin(), diagnostics.all().end());
+    for (const Diagnostic& d : more.all())
+        if (std::ranges::none_of(before, [&](const Diagnostic& b) { return b.code == d.code && b.message == d.message; }))
+            diagnostics.add(d);
+}
+
 // Conditions that hide in the constraints become constraints; with them others may show.
 void complete(Derivation& out) {
     constexpr int k_most_rounds = 10;
@@ -108,7 +116,10 @@ void complete(Derivation& out) {
         CompletedModel completed = with_hidden_positions(*out.dynamics, hidden, out.diagnostics);
         out.model = std::move(completed.model);
         out.completed.insert(out.completed.end(), completed.added.begin(), completed.added.end());
+        Diagnostics said_before = std::exchange(out.diagnostics, {});
         derive_model(out);
+        append_new(said_before, out.diagnostics);
+        out.diagnostics = std::move(said_before);
     }
 }
 

@@ -2,6 +2,7 @@
 // solves, a formulation that does not apply says why, and messages count what they speak of.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -226,6 +227,65 @@ TEST(Verdicts, PolesAreNamed) {
     EXPECT_NE(printed->find("They hold where det J2 does not vanish. Where it vanishes, other rows than those"),
               std::string::npos)
         << *printed;
+}
+
+// messages speak of what is there
+TEST(Verdicts, WordsFitTheModel) {
+    // servo rows count among the rows where they count in the rank
+    Derivation servo =
+        derive_text(robot("actuator T1: torque on W1 from S along B.y\nactuator T2: torque on W2 from S along B.y\n"
+                          "servo turn: psi' = 0.5*sin(t) by T1, T2\nservo ahead: dot(vel(A), B.x) = 0.3 by T1, T2\n"
+                          "start p1' = 3, p2' = 3\nrun for 0.1\n"));
+    (void)run(servo, {});
+    EXPECT_TRUE(says(servo, Code::W0813, "6 constraint rows, of which 5 are independent")) << said(servo);
+    const auto door = [](const std::string& weight) {
+        return "system door\ncoord x = 0, y = 0\nparticle P mass 2 at O + x*N.x + y*N.y\ngravity -9.81*N.y\n"
+               "constraint a: dot(pos(P), N.y) = 0\nconstraint b: dot(vel(P), N.y) = 0\n"
+               "nonideal a: friction on P = 0.3*reaction(a)\nshare a : b = 1 : " +
+               weight + "\nstart x' = 2\nrun for 0.5\n";
+    };
+    Derivation shared = derive_text(door("2"));
+    (void)run(shared, {});
+    EXPECT_TRUE(says(shared, Code::W0813, "as `share` states")) << said(shared);
+    Derivation negative = derive_text(door("(-2)"));
+    (void)run(negative, {});
+    EXPECT_TRUE(says(negative, Code::E0842, "weights of `share`")) << said(negative);
+    EXPECT_FALSE(says(negative, Code::E0842, "a smaller coefficient")) << said(negative);
+    // rows that contradict each other leave no motion to be determined
+    Derivation blade = derive_text(
+        "system blade\ncoord x = 0, y = 0, th = 0\nframe B from N rotate th about z\npoint C at O + x*N.x + y*N.y\n"
+        "body S frame B mass 1 center C inertia (1, 1, 1)\nconstraint blade: dot(vel(C), B.y) = 0\n"
+        "constraint line: dot(vel(C), N.y) = 0\nstart x' = 1, th' = 0.5\nrun for 1\n");
+    (void)run(blade, {});
+    EXPECT_TRUE(blade.diagnostics.has(Code::E0807)) << said(blade);
+    EXPECT_FALSE(says(blade, Code::W0813, "the motion is determined")) << said(blade);
+    // told once, though the model is derived again
+    Derivation whole =
+        derive({"model.appell",
+                "system blade\ncoord x = 0, y = 0, th = 0\nframe B from N rotate th about z\n"
+                "point C at O + x*N.x + y*N.y\nbody S frame B mass 1 center C inertia (1, 1, 1)\n"
+                "constraint blade: dot(vel(C), B.y) = 0\nconstraint line: vel(C) = x'*N.x\nstart x' = 1\nrun for 1\n",
+                [](const std::string&) { return std::nullopt; },
+                {},
+                true});
+    EXPECT_EQ(whole.completed.size(), 1u);
+    const auto left_out =
+        std::ranges::count_if(whole.diagnostics.all(), [](const Diagnostic& n) { return n.code == Code::N0711; });
+    EXPECT_EQ(left_out, 1) << said(whole);
+    // a definition of a speed that switches is no jump of velocities
+    for (const bool definition : {true, false}) {
+        Derivation d = derive_text(
+            definition ? "system anew\ncoord x = 0\nspeed u = if(t > 1, 2, 1)*x'\nstart u = 1\nparticle P mass 1 at O + x*N.x\n"
+                         "run for 2\n"
+                       : "system pushed\ncoord x = 0\nparticle P mass 1 at O + x*N.x\nconstraint c: x' = if(t > 1, 2, 1)\n"
+                         "start x' = 1\nrun for 2\n");
+        const auto result = run(d, {});
+        ASSERT_TRUE(result) << said(d);
+        std::string events;
+        for (const RunEvent& event : result->events) events += event.what + "\n";
+        EXPECT_EQ(events.find("speed u is defined anew where") != std::string::npos, definition) << events;
+        EXPECT_EQ(events.find("velocities jump where") != std::string::npos, !definition) << events;
+    }
 }
 
 }  // namespace
