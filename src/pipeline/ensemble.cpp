@@ -185,9 +185,14 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
                                                .jacobian = info(plan_of_run.options.integrator).implicit,
                                                .residual = plan_of_run.options.integrator == IntegratorKind::ida,
                                                .whole = base->derivation.whole ? &*base->derivation.whole : nullptr};
-                Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
-                problems.append(lowered.diagnostics);
-                if (lowered.ok()) base->lowered = std::move(*lowered);
+                try {
+                    Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
+                    problems.append(lowered.diagnostics);
+                    if (lowered.ok()) base->lowered = std::move(*lowered);
+                } catch (const NodeLimitReached& limit) {
+                    problems.add(
+                        {Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+                }
             }
         }
         if (!problems.has_errors()) {
@@ -267,11 +272,15 @@ Ensemble::Prepared Ensemble::prepare(std::size_t member) {
         out.problem = first_problem(problems);
         return out;
     }
-    Result<StartNumbers> numbers = start_numbers(*base_->derivation.dynamics, model, out.options.t0);
-    if (numbers.ok())
-        out.numbers = std::move(*numbers);
-    else
-        out.problem = first_problem(numbers.diagnostics);
+    try {
+        Result<StartNumbers> numbers = start_numbers(*base_->derivation.dynamics, model, out.options.t0);
+        if (numbers.ok())
+            out.numbers = std::move(*numbers);
+        else
+            out.problem = first_problem(numbers.diagnostics);
+    } catch (const NodeLimitReached& limit) {
+        out.problem = limit.what();
+    }
     return out;
 }
 
