@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/content_hash.hpp"
 #include "base/diagnostic_reference.hpp"
 #include "base/number_format.hpp"
 #include "base/scientific.hpp"
@@ -332,6 +333,9 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
     // the folder first: a run that could not be written must not be waited for
     const std::string out = command.out.empty() ? default_folder(file, d.model->name, ".out") : command.out;
     OutputAuthor author = author_of("run", file, shared);
+    // what comes through a pipe has no name of its own: its text tells it from others
+    if (std::error_code error; !std::filesystem::is_regular_file(file, error))
+        author.given.model += fmt::format(" ({}, {:016x})", d.model->name, content_hash(loaded.text));
     if (command.stopped) author.given = {command.stopped->model, command.stopped->asked};
     Result<OutputFolder> folder = OutputFolder::create(out, author);
     d.diagnostics.append(folder.diagnostics);

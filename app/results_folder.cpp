@@ -49,6 +49,38 @@ std::string joined(const std::vector<std::string>& arguments) {
     return out;
 }
 
+// An option with its values, --set=x or --set x; numbers with a sign are values.
+struct GivenOption {
+    std::string name;
+    std::vector<std::string> values;
+};
+
+bool is_option(const std::string& argument) {
+    return argument.size() > 1 && argument[0] == '-' && argument[1] != '.' && (argument[1] < '0' || argument[1] > '9');
+}
+
+// Options in one order and one form, so that commands that ask for the same compare equal. Those of one name keep theirs.
+std::vector<std::string> in_order(const std::vector<std::string>& arguments) {
+    std::vector<GivenOption> options;
+    for (const std::string& argument : arguments) {
+        if (!is_option(argument)) {
+            if (options.empty()) options.emplace_back();
+            options.back().values.push_back(argument);
+            continue;
+        }
+        const std::size_t sign = argument.starts_with("--") ? argument.find('=') : std::string::npos;
+        options.push_back({argument.substr(0, sign), {}});
+        if (sign != std::string::npos) options.back().values.push_back(argument.substr(sign + 1));
+    }
+    std::ranges::stable_sort(options, {}, &GivenOption::name);
+    std::vector<std::string> out;
+    for (const GivenOption& option : options) {
+        if (!option.name.empty()) out.push_back(option.name);
+        out.insert(out.end(), option.values.begin(), option.values.end());
+    }
+    return out;
+}
+
 // as JSON keeps it
 std::string utf8(const std::string& text) {
     return nlohmann::json::parse(json_text(nlohmann::json(text), -1)).get<std::string>();
@@ -67,7 +99,7 @@ OutputAuthor author_of(const std::string& command, const std::string& file, cons
     if (const auto at = std::find(options.begin(), options.end(), file); at != options.end()) options.erase(at);
     std::error_code error;
     const fs::path model = fs::weakly_canonical(file, error);
-    return {command, {utf8(error ? file : model.string()), utf8(joined(options))}, shared.force};
+    return {command, {utf8(error ? file : model.string()), utf8(joined(in_order(options)))}, shared.force};
 }
 
 std::string command_text(const SharedOptions& shared) { return utf8("appell " + joined(shared.arguments)); }

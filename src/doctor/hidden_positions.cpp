@@ -22,40 +22,44 @@ constexpr std::size_t k_most_entries = 40'000;               // of all rows
 constexpr double k_zero = 1e-9;                              // start values are on the constraints to round-off
 constexpr double k_small = 1e-6;                             // derivatives of what is known to that
 
+enum class Found { nothing, condition, several_conditions };
+
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 class Search {
 public:
     Search(const ConstrainedDynamics& d, std::span<const double> values)
-        : d_(d), g_(d.graph()), values_(values), affine_(affine_rows(d)) {}
+        : d_(d), g_(d.graph()), values_(values), affine_(affine_rows(d)), speeds_(d.model->speeds.size()) {}
 
     std::vector<HiddenPosition> run() {
         if (!read()) return {};
         eliminate();
-        for (std::size_t k = rank_; k < rows_.size(); ++k) look_at(k);
+        for (std::size_t k = rank_; k < entries_.size(); ++k) look_at(k);
         return std::move(out_);
     }
 
 private:
-    // homogeneous rows on velocities and positions, free of units: columns by the masses that move with them, unit length
+    // Rows on velocities and positions, free of units: columns by the masses that move with them, rows of unit length. What
+    // stands beside the speeds, c(q, t), is one more column, of a speed that is always one.
     bool read() {
-        const std::size_t speeds = d_.model->speeds.size();
-        for (std::size_t i = 0; i < affine_.rows.size(); ++i)
-            if (g_.is_constant(affine_.c[i], 0)) rows_.push_back(i);
-        if (rows_.empty() || rows_.size() * speeds > k_most_entries) return false;
+        const bool drifts = std::ranges::any_of(affine_.c, [&](NodeId c) { return !g_.is_constant(c, 0); });
+        const std::size_t columns = speeds_ + (drifts ? 1 : 0);
+        if (affine_.rows.empty() || affine_.rows.size() * columns > k_most_entries) return false;
+        entries_ = affine_.a;
+        for (std::size_t i = 0; drifts && i < entries_.size(); ++i) entries_[i].push_back(affine_.c[i]);
         std::vector<NodeId> nodes;
-        for (const std::size_t i : rows_) nodes.insert(nodes.end(), affine_.a[i].begin(), affine_.a[i].end());
-        for (std::size_t j = 0; j < speeds; ++j) {
+        for (const std::vector<NodeId>& row : entries_) nodes.insert(nodes.end(), row.begin(), row.end());
+        for (std::size_t j = 0; j < speeds_; ++j) {
             const NodeId diagonal = d_.M().find(static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(j));
             nodes.push_back(diagonal.valid() ? diagonal : g_.constant(1));
         }
         const std::vector<double> numbers = evaluate<double>(g_, nodes, values_);
-        a_.resize(index(rows_.size()), index(speeds));
-        unit_.resize(index(speeds));
-        for (std::size_t j = 0; j < speeds; ++j) {
-            const double mass = numbers[rows_.size() * speeds + j];
+        a_.resize(index(entries_.size()), index(columns));
+        unit_.resize(index(columns));
+        for (std::size_t j = 0; j < columns; ++j) {
+            const double mass = j < speeds_ ? numbers[entries_.size() * columns + j] : 1;
             unit_(index(j)) = mass > 0 ? 1 / std::sqrt(mass) : 1;
-            for (std::size_t i = 0; i < rows_.size(); ++i) a_(index(i), index(j)) = numbers[i * speeds + j] * unit_(index(j));
+            for (std::size_t i = 0; i < entries_.size(); ++i) a_(index(i), index(j)) = numbers[i * columns + j] * unit_(index(j));
         }
         for (Eigen::Index i = 0; i < a_.rows(); ++i)
             if (const double length = a_.row(i).norm(); length > 0) a_.row(i) /= length;
@@ -69,8 +73,8 @@ private:
     void eliminate() {
         Matrix left = a_;
         L_ = Matrix::Zero(a_.rows(), a_.rows());
-        for (std::size_t i = 0; i < rows_.size(); ++i) order_.push_back(i);
-        for (rank_ = 0; rank_ < std::min(rows_.size(), static_cast<std::size_t>(a_.cols())); ++rank_) {
+        for (std::size_t i = 0; i < entries_.size(); ++i) order_.push_back(i);
+        for (rank_ = 0; rank_ < std::min(entries_.size(), static_cast<std::size_t>(a_.cols())); ++rank_) {
             Eigen::Index best = 0, column = 0;
             double largest = 0;
             for (std::size_t k = rank_; k < order_.size(); ++k)
@@ -124,36 +128,63 @@ private:
         return G - G * Q * Q.transpose();
     }
 
-    void look_at(std::size_t k) {
-        std::vector<std::size_t> set = dependent_set(k);
-        std::ranges::sort(set);
-        if (set.size() > k_most_rows || set.size() < 2) return;
-        if (std::ranges::all_of(set, [&](std::size_t i) { return row(i).level == Level::position; })) return;
-        std::vector<std::size_t> columns, places;
-        for (const std::size_t i : set) places.push_back(rows_[i]);
+    [[nodiscard]] std::vector<std::size_t> columns_of(const std::vector<std::size_t>& set) const {
+        std::vector<std::size_t> out;
         for (std::size_t j = 0; j < static_cast<std::size_t>(a_.cols()); ++j)
-            if (std::ranges::any_of(places, [&](std::size_t p) { return !g_.is_constant(affine_.a[p][j], 0); }))
-                columns.push_back(j);
-        if (columns.size() < set.size() || columns.size() > k_most_columns) return;
+            if (std::ranges::any_of(set, [&](std::size_t i) { return !g_.is_constant(entries_[i][j], 0); })) out.push_back(j);
+        return out;
+    }
+
+    // with the independent rows that bind speeds of the set, and those that bind theirs
+    [[nodiscard]] std::vector<std::size_t> with_neighbours(std::vector<std::size_t> set) const {
+        for (bool grown = true; grown;) {
+            grown = false;
+            const std::vector<std::size_t> columns = columns_of(set);
+            for (std::size_t k = 0; k < rank_; ++k) {
+                const std::size_t i = order_[k];
+                if (std::ranges::find(set, i) != set.end()) continue;
+                if (std::ranges::none_of(columns, [&](std::size_t j) { return !g_.is_constant(entries_[i][j], 0); })) continue;
+                set.push_back(i);
+                grown = true;
+            }
+        }
+        return set;
+    }
+
+    // Rows that depend on each other leave velocities that other rows forbid: where the rank is kept in several ways with
+    // them, those rows are taken along.
+    void look_at(std::size_t k) {
+        const std::vector<std::size_t> set = dependent_set(k);
+        if (std::ranges::all_of(set, [&](std::size_t i) { return row(i).level == Level::position; })) return;
+        if (look_at(set) != Found::several_conditions) return;
+        const std::vector<std::size_t> more = with_neighbours(set);
+        if (more.size() > set.size()) (void)look_at(more);
+    }
+
+    Found look_at(std::vector<std::size_t> set) {
+        std::ranges::sort(set);
+        if (set.size() > k_most_rows || set.size() < 2) return Found::nothing;
+        const std::vector<std::size_t> columns = columns_of(set);
+        if (columns.size() < set.size() || columns.size() > k_most_columns) return Found::nothing;
         // columns that the rows but one are independent in, and V: a vector for each other column
         Matrix part(index(set.size()), index(columns.size()));
         for (std::size_t i = 0; i < set.size(); ++i)
             for (std::size_t j = 0; j < columns.size(); ++j) part(index(i), index(j)) = a_(index(set[i]), index(columns[j]));
         Eigen::ColPivHouseholderQR<Matrix> qr(part);
         qr.setThreshold(k_zero);
-        if (qr.rank() != part.rows() - 1) return;
+        if (qr.rank() != part.rows() - 1) return Found::nothing;
         std::vector<std::size_t> pivots, others;
         for (Eigen::Index j = 0; j < part.cols(); ++j)
             (j < qr.rank() ? pivots : others).push_back(columns[static_cast<std::size_t>(qr.colsPermutation().indices()(j))]);
-        decide(set, places, pivots, others);
+        return decide(set, pivots, others);
     }
 
-    void decide(const std::vector<std::size_t>& set, const std::vector<std::size_t>& places,
-                const std::vector<std::size_t>& pivots, const std::vector<std::size_t>& others) {
+    Found decide(const std::vector<std::size_t>& set, const std::vector<std::size_t>& pivots,
+                 const std::vector<std::size_t>& others) {
         std::vector<NodeId> determinants;
-        for (const std::size_t c : others) determinants.push_back(small_determinant(g_, affine_.a, places, sorted(pivots, c)));
+        for (const std::size_t c : others) determinants.push_back(small_determinant(g_, entries_, set, sorted(pivots, c)));
         Matrix G = gradients(determinants);
-        if (!G.allFinite()) return;
+        if (!G.allFinite()) return Found::nothing;
         // the minors with a column exchanged, without the sign that its place gives them and its unit
         Vector y(index(others.size()));
         for (std::size_t i = 0; i < others.size(); ++i) {
@@ -161,24 +192,41 @@ private:
             const auto place = std::ranges::find(where, others[i]) - where.begin();
             const double scale = unit_(index(others[i])) * (place % 2 == 0 ? 1 : -1);
             G.row(index(i)) *= scale;
-            y(index(i)) = values_[d_.model->speeds[others[i]].u.index()] / unit_(index(others[i]));
+            y(index(i)) = speed(others[i]) / unit_(index(others[i]));
         }
         const double size = G.norm();
         const Matrix left = along_stated(G);
         Eigen::JacobiSVD<Matrix> svd(left, Eigen::ComputeThinU);
         const Vector& s = svd.singularValues();
-        if (!(s(0) > k_small * size) || (s.size() > 1 && s(1) > k_small * s(0))) return;
+        if (!(s(0) > k_small * size)) return Found::nothing;
+        if (s.size() > 1 && s(1) > k_small * s(0)) return Found::several_conditions;
         const Vector h = svd.matrixU().col(0);
-        if (!(std::abs(h.dot(y)) > k_small * y.norm()) || y.norm() == 0) return;
         Eigen::Index best = 0;
         h.cwiseAbs().maxCoeff(&best);
         HiddenPosition found;
-        for (const std::size_t i : set) found.rows.push_back(affine_.rows[rows_[i]]);
-        for (const std::size_t c : sorted(pivots, others[static_cast<std::size_t>(best)]))
-            found.speeds.push_back(static_cast<std::uint32_t>(c));
         found.determinant = determinants[static_cast<std::size_t>(best)];
+        // speeds that rest may go on resting, or the surface is kept and they move
+        found.may_rest = y.norm() == 0;
+        if (found.may_rest ? leaves(found.determinant) : !(std::abs(h.dot(y)) > k_small * y.norm())) return Found::nothing;
+        for (const std::size_t i : set) found.rows.push_back(affine_.rows[i]);
+        for (const std::size_t c : sorted(pivots, others[static_cast<std::size_t>(best)]))
+            if (c < speeds_) found.speeds.push_back(static_cast<std::uint32_t>(c));
         stated_.push_back(found.determinant);
         out_.push_back(std::move(found));
+        return Found::condition;
+    }
+
+    // does the motion go away from where the function is zero?
+    [[nodiscard]] bool leaves(NodeId function) const {
+        const NodeId rate = d_.kinematics->rate(function);
+        const double value = std::abs(evaluate<double>(g_, std::span(&rate, 1), values_).front());
+        double fastest = 0;
+        for (const Speed& s : d_.model->speeds) fastest = std::max(fastest, std::abs(values_[s.u.index()]));
+        return !(value <= k_small * fastest * gradients(std::span(&function, 1)).norm());
+    }
+
+    [[nodiscard]] double speed(std::size_t column) const {
+        return column < speeds_ ? values_[d_.model->speeds[column].u.index()] : 1;
     }
 
     [[nodiscard]] static std::vector<std::size_t> sorted(std::vector<std::size_t> columns, std::size_t another) {
@@ -186,13 +234,14 @@ private:
         std::ranges::sort(columns);
         return columns;
     }
-    [[nodiscard]] const ConstraintRow& row(std::size_t i) const { return d_.rows[affine_.rows[rows_[i]]]; }
+    [[nodiscard]] const ConstraintRow& row(std::size_t i) const { return d_.rows[affine_.rows[i]]; }
 
     const ConstrainedDynamics& d_;
     Graph& g_;
     std::span<const double> values_;
     AffineRows affine_;
-    std::vector<std::size_t> rows_;  // of the affine ones
+    std::size_t speeds_;
+    std::vector<std::vector<NodeId>> entries_;  // of the affine rows, by speed; c in a last column, where there is any
     Matrix a_, L_;
     Vector unit_;
     std::vector<std::size_t> order_;

@@ -4,7 +4,9 @@
 //
 // At a state: rows that depend on each other there, n' a = 0. With V the velocities that these rows admit, the rank stays lost to
 // first order along dq where  n' (da/dq dq) V = 0. That is one condition, g . dq = 0, where this map has rank one, g h'; a speed
-// u = V y with h . y = 0 belongs to the velocities that are admitted nearby, too, and asks for nothing.
+// u = V y with h . y = 0 belongs to the velocities that are admitted nearby, too, and asks for nothing. At y = 0 there are two
+// branches: the rank stays lost, or V y stays zero. Rows a . u + c = 0 have c as one more column, of a speed that is one. Where
+// the map has a higher rank, other rows may leave less than V: those that bind the same speeds are taken along.
 #pragma once
 
 #include <span>
@@ -18,6 +20,7 @@ struct HiddenPosition {
     std::vector<std::size_t> rows;      // of the dynamics
     std::vector<std::uint32_t> speeds;  // that their determinant is made of
     NodeId determinant;                 // of q and t
+    bool may_rest = false;              // the speeds rest, and may go on resting: then it need not hold
 };
 
 // Those that rows on positions do not state, at a state on the constraints; `values` are by symbol.

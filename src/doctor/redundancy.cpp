@@ -10,8 +10,10 @@
 
 #include "doctor/recognise.hpp"
 #include "dynam/constraint_forces.hpp"
+#include "expr/dependence.hpp"
 #include "expr/print.hpp"
 #include "expr/substitute.hpp"
+#include "expr/sweep.hpp"
 #include "tape/dense_rank.hpp"
 
 namespace appell {
@@ -113,7 +115,23 @@ private:
             text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
             text += c == "1" ? name(t.row) : c + "*" + name(t.row);
         }
-        return name(row) + " = " + text;
+        return name(row) + " = " + text + where_valid(terms);
+    }
+
+    // divisors in the coefficients: where one vanishes the rows depend on each other in another way
+    [[nodiscard]] std::string where_valid(const std::vector<RowTerm>& terms) const {
+        std::vector<NodeId> roots;
+        for (const RowTerm& t : terms) roots.push_back(t.coefficient);
+        std::set<std::string> divisors;
+        Sweep sweep;
+        for (const NodeId n : sweep.collect(g_, roots)) {
+            if (g_.op(n) != Op::Div) continue;
+            const NodeId divisor = g_.operand(n, 1);
+            if (depends_on(g_, divisor, SymbolKind::coordinate) || depends_on(g_, divisor, SymbolKind::time))
+                divisors.insert(to_text(g_, divisor));
+        }
+        if (divisors.empty()) return "";
+        return fmt::format(", where {} {} not vanish", fmt::join(divisors, ", "), divisors.size() == 1 ? "does" : "do");
     }
 
     // coefficients by sample, then by row of `rows`

@@ -8,6 +8,7 @@
 #include "dynam/modes.hpp"
 #include "dynam/nonideal.hpp"
 #include "expr/substitute.hpp"
+#include "tape/zero_test.hpp"
 
 namespace appell {
 
@@ -39,6 +40,17 @@ std::vector<ActingForce> by_action(Graph& g, const Action& action, ForceMember m
     }
     const auto& load = std::get<GeneralizedLoad>(action);
     return {{member, owner, Kind::generalized, {}, {}, static_cast<std::uint32_t>(load.speed), load.force}};
+}
+
+// a force at a place that one of the others has under another name
+ActingForce at_place_of(const ConstrainedDynamics& d, ActingForce force, const std::vector<ActingForce>& others) {
+    if (force.kind != Kind::force) return force;
+    for (const ActingForce& f : others)
+        if (f.kind == Kind::force && f.point == force.point && moves_alike(d, f.point, f.body, force.body)) {
+            force.body = f.body;
+            break;
+        }
+    return force;
 }
 
 void add(Graph& g, std::vector<ActingForce>& list, const ActingForce& force) {
@@ -75,12 +87,13 @@ std::vector<ActingForce> acting_forces(const ConstrainedDynamics& d) {
         std::vector<ActingForce> laws;
         for (const NonidealForce& n : laws_of(d))
             if (n.constraint == c.constraint)
-                for (const ActingForce& f : by_action(g, n.what, ForceMember::law, c.constraint)) add(g, laws, f);
+                for (const ActingForce& f : by_action(g, n.what, ForceMember::law, c.constraint))
+                    add(g, laws, at_place_of(d, f, reactions));
         for (const ConstraintForces& stick : kept)
             if (!d.off.empty() && sticking(stick) && m.frictions[*sticking(stick)].constraint == c.constraint)
                 for (ActingForce f : by_multipliers(stick, ForceMember::law)) {
                     f.owner = c.constraint;
-                    add(g, laws, f);
+                    add(g, laws, at_place_of(d, f, reactions));
                 }
         append(laws);
         for (ActingForce f : reactions) {
@@ -108,6 +121,19 @@ std::vector<ActingForce> acting_forces(const ConstrainedDynamics& d) {
             }
     }
     return out;
+}
+
+bool moves_alike(const ConstrainedDynamics& d, PointId point, FrameId a, FrameId b) {
+    if (a == b) return true;
+    Kinematics& kin = *d.kinematics;
+    Graph& g = d.graph();
+    const auto velocity = [&](FrameId body) {
+        return kin.frames().express(body.valid() ? kin.material_velocity(body, point) : kin.velocity(point), Model::newtonian());
+    };
+    const Vec3 first = velocity(a), second = velocity(b);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        if (!vanishes_identically(g, g.sub(first.c[axis], second.c[axis]))) return false;
+    return true;
 }
 
 std::string place_name(const Model& m, const ActingForce& f) {

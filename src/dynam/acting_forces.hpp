@@ -32,6 +32,10 @@ struct ActingForce {
 // has the members then, since a law of one changes the multipliers of all. Reactions on what does not move are left out.
 [[nodiscard]] std::vector<ActingForce> acting_forces(const ConstrainedDynamics& dynamics);
 
+// Do a point and a body's material point there, or those of two bodies, move with the same velocity in every state? Then forces
+// on them act at one place. An invalid frame stands for the point itself.
+[[nodiscard]] bool moves_alike(const ConstrainedDynamics& dynamics, PointId point, FrameId a, FrameId b);
+
 // "P", "B at P", "B", or the speed's name
 [[nodiscard]] std::string place_name(const Model& model, const ActingForce& force);
 

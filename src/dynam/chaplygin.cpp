@@ -157,6 +157,7 @@ ChaplyginStructure recognise_chaplygin(const RateForm& form) {
     if (!out.not_applicable.empty()) return out;
     Graph& g = form.graph();
     const AllowedRates allowed(form);
+    out.rank = allowed.rank();
     const SymbolId time = form.dynamics->model->time;
     if (!absent(g, std::span(&form.T, 1), time)) out.not_applicable = "the kinetic energy depends on time";
     if (!allowed.free_of(time)) out.not_applicable = "the constraints depend on time";
@@ -183,6 +184,14 @@ ChaplyginStructure recognise_chaplygin(const RateForm& form) {
             allowed.rank(), allowed.rank() == 1 ? "" : "s", fmt::join(reasons, ", "), more ? ", ..." : "");
     }
     return out;
+}
+
+std::string structure_lost(std::size_t general_rank, const Partition& partition) {
+    if (partition.rows.size() >= general_rank) return "";
+    return fmt::format(
+        "the {} rows depend on each other where the constraints hold, and nowhere else: they do not show which coordinates are "
+        "absent",
+        general_rank);
 }
 
 std::vector<ConstrainedSolve> chaplygin_solves(const RateForm& form, const Partition& partition) {

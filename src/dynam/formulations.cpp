@@ -70,6 +70,7 @@ FormulatedDynamics::FormulatedDynamics(const ConstrainedDynamics& dynamics, Form
         ChaplyginStructure structure = recognise_chaplygin(rates_);
         not_applicable_ = std::move(structure.not_applicable);
         candidates_ = std::move(structure.candidates);
+        general_rank_ = structure.rank;
     }
 }
 
@@ -81,7 +82,9 @@ PartitionChoice FormulatedDynamics::choose(std::span<const double> values, std::
             return {{},
                     fmt::format("the equations contain the coordinate {}, whose rate is to depend",
                                 dynamics_.model->coordinates.at(j).name)};
-    return choose_partition(rates_, values, candidates_, dependent);
+    PartitionChoice choice = choose_partition(rates_, values, candidates_, dependent);
+    if (choice.not_applicable.empty()) choice.not_applicable = structure_lost(general_rank_, choice.partition);
+    return choice;
 }
 
 std::vector<ConstrainedSolve> FormulatedDynamics::solves(const Partition& partition) const {

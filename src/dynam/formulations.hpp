@@ -58,6 +58,7 @@ private:
     std::string not_applicable_;
     RateForm rates_;                       // of the partitioned ones
     std::vector<std::size_t> candidates_;  // coordinates that may depend; empty: all
+    std::size_t general_rank_ = 0;         // of Chaplygin's rows at coordinates in general
     std::vector<std::size_t> dependent_;   // those that shall, by the user's choice; empty: none was made
 };
 

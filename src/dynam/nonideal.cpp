@@ -1,6 +1,7 @@
 #include "dynam/nonideal.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,22 @@ void derive_actuators(ConstrainedDynamics& d, Diagnostics& diagnostics) {
     }
 }
 
+// Zero for each multiplier that no row has. A constraint that is off exerts no force, and neither does a component that was left
+// out because it is zero in every state.
+Substitution multipliers_without_row(const ConstrainedDynamics& d) {
+    Graph& g = d.graph();
+    std::set<SymbolId> present;
+    for (const ConstraintRow& row : d.rows) present.insert(row.multiplier);
+    Substitution none;
+    for (const Constraint& c : d.model->constraints)
+        for (std::size_t i = 0; i < c.multipliers.size(); ++i) {
+            if (present.contains(c.multipliers[i])) continue;
+            none.set(c.multipliers[i], g.constant(0));
+            none.set(c.ideal_multipliers[i], g.constant(0));
+        }
+    return none;
+}
+
 }  // namespace
 
 std::vector<NonidealForce> laws_of(const ConstrainedDynamics& d) {
@@ -104,16 +121,7 @@ void derive_nonideal(ConstrainedDynamics& d, Diagnostics& diagnostics) {
     }
     if (diagnostics.has_errors() || actions.empty()) return;
     d.C = generalized_forces(*d.kinematics, actions);
-    if (!d.off.empty()) {
-        // a constraint that is off exerts no force
-        Substitution none;
-        for (std::size_t c = 0; c < m.constraints.size(); ++c)
-            for (std::size_t i = 0; d.off[c] && i < m.constraints[c].multipliers.size(); ++i) {
-                none.set(m.constraints[c].multipliers[i], g.constant(0));
-                none.set(m.constraints[c].ideal_multipliers[i], g.constant(0));
-            }
-        d.C = substitute(g, d.C, none);
-    }
+    d.C = substitute(g, d.C, multipliers_without_row(d));
     const std::vector<SymbolId> symbols = symbols_in(g, d.C);
     for (const Constraint& c : m.constraints)
         for (std::size_t i = 0; i < c.multipliers.size(); ++i) {

@@ -57,6 +57,28 @@ NodeId WrittenForces::put_in(NodeId written, Span span) {
     return forces_(written);
 }
 
+namespace {
+
+// Places of forces at one point, by name. Two names that move alike are one place.
+class PlacesHere {
+public:
+    explicit PlacesHere(const ConstrainedDynamics& d) : d_(d) {}
+    void add(PointId point, FrameId body, std::string name) {
+        const auto same = [&](FrameId other) { return moves_alike(d_, point, other, body); };
+        if (std::ranges::any_of(bodies_, same)) return;
+        bodies_.push_back(body);
+        names_.push_back(std::move(name));
+    }
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+private:
+    const ConstrainedDynamics& d_;
+    std::vector<FrameId> bodies_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
 // multiplier times direction of one row at one place
 NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span span) {
     if (!rows_) rows_ = row_forces(d_);
@@ -75,7 +97,8 @@ NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span spa
             }
     const SymbolId own_row = m.constraints[constraint].multipliers[component];
     // a component may be without a force where another one has it: the place is looked up in the whole constraint
-    std::vector<std::string> places, here;
+    std::vector<std::string> places, bodies;
+    PlacesHere points(d_);
     NodeId direction = g.vector_zero();
     const auto note = [](std::vector<std::string>& list, std::string name) {
         if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(std::move(name));
@@ -87,17 +110,18 @@ NodeId WrittenForces::constraint_vector(const VectorSymbolInfo& symbol, Span spa
             for (const ForceDirection& f : (*rows_)[i].forces) {
                 note(places, place_name(m, f));
                 if (!acts_at(f.point, f.body, VectorSymbolId(symbol.second))) continue;
-                note(here, place_name(m, f));
-                if (own) direction = f.W;
+                points.add(f.point, f.body, place_name(m, f));
+                if (own) direction = g.vadd(direction, f.W);
             }
         else
             for (const TorqueDirection& t : (*rows_)[i].torques) {
                 note(places, body_name(m, t.body));
                 if (t.body != FrameId(symbol.second)) continue;
-                note(here, body_name(m, t.body));
+                note(bodies, body_name(m, t.body));
                 if (own) direction = t.tau;
             }
     }
+    const std::vector<std::string>& here = force ? points.names() : bodies;
     // a constraint that is off in this mode exerts none, wherever it would
     const bool off = !d_.off.empty() && d_.off[constraint];
     if (here.size() != 1 && !off && refused_.insert({constraint, kind, symbol.second}).second)
@@ -112,7 +136,8 @@ NodeId WrittenForces::nonideal_vector(const VectorSymbolInfo& symbol, Span span)
     Graph& g = d_.graph();
     const auto kind = static_cast<VectorKind>(symbol.kind);
     const bool force = kind == VectorKind::nonideal_force;
-    std::vector<std::string> places, here;
+    std::vector<std::string> places, bodies;
+    PlacesHere points(d_);
     NodeId sum = g.vector_zero();
     for (const ActingForce& f : *acting_) {
         if (f.member == ForceMember::actuator || f.owner != symbol.first ||
@@ -121,9 +146,13 @@ NodeId WrittenForces::nonideal_vector(const VectorSymbolInfo& symbol, Span span)
         const std::string name = place_name(*d_.model, f);
         if (std::find(places.begin(), places.end(), name) == places.end()) places.push_back(name);
         if (force ? !acts_at(f.point, f.body, VectorSymbolId(symbol.second)) : f.body != FrameId(symbol.second)) continue;
-        if (std::find(here.begin(), here.end(), name) == here.end()) here.push_back(name);
+        if (force)
+            points.add(f.point, f.body, name);
+        else if (bodies.empty())
+            bodies.push_back(name);
         if (f.member == ForceMember::nonideal) sum = g.vadd(sum, f.value);
     }
+    const std::vector<std::string>& here = force ? points.names() : bodies;
     const bool off = !d_.off.empty() && d_.off[symbol.first];
     if (here.size() != 1 && !off && refused_.insert({symbol.first, kind, symbol.second}).second)
         refuse(symbol.name, symbol.first, force ? "force" : "torque", places, here, span);
@@ -156,11 +185,11 @@ NodeId WrittenForces::friction_vector(const VectorSymbolInfo& symbol, Span span)
     return sum;
 }
 
-// pos(P) stands for whatever the force acts on at P, vel(B at P) for the body alone
+// pos(P) stands for whatever the force acts on at P, vel(B at P) for the body, or the point where that moves with it
 bool WrittenForces::acts_at(PointId point, FrameId body, VectorSymbolId place) const {
     const VectorSymbolInfo& where = d_.graph().vector_symbol(place);
     if (static_cast<VectorKind>(where.kind) == VectorKind::position) return point == PointId(where.first);
-    return body == FrameId(where.first) && point == PointId(where.second);
+    return point == PointId(where.second) && moves_alike(d_, point, body, FrameId(where.first));
 }
 
 void WrittenForces::refuse(const std::string& written, std::size_t constraint, std::string_view what,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/scientific.hpp"
 #include "dynam/formulations.hpp"
 #include "tape/workspace.hpp"
 
@@ -28,8 +29,18 @@ Program comparison_program(const ConstrainedDynamics& d, std::vector<Constrained
     std::vector<NodeId> mass(d.model->speeds.size(), g.constant(0));
     for (const SparseEntry& e : d.M().entries)
         if (e.row == e.column) mass[e.row] = e.value;
-    spec.outputs = {{"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f()}, {"mass", std::move(mass)}};
+    std::vector<NodeId> speeds;
+    for (const Speed& s : d.model->speeds) speeds.push_back(g.symbol_node(s.u));
+    spec.outputs = {
+        {"ud", std::move(ud)}, {"force", std::move(force)}, {"f", d.f()}, {"mass", std::move(mass)}, {"u", std::move(speeds)}};
     return lower_program(g, spec);
+}
+
+// which speeds are lengths per time; the others turn, or have no unit
+std::vector<bool> speeds_with_length(const Model& m) {
+    std::vector<bool> out;
+    for (const Speed& s : m.speeds) out.push_back(s.dimension && s.dimension->exponent[0] == Dimension::k_unit);
+    return out;
 }
 
 // The programs of one formulation: one, or several for different partitions of the rates.
@@ -86,42 +97,48 @@ ComparedFormulation prepare(const ConstrainedDynamics& d, Formulation formulatio
     return out;
 }
 
+// squares of large numbers would overflow
 template <class T>
 double norm(std::span<const T> v) {
-    double sum = 0;
-    for (const T& x : v) sum += static_cast<double>(x) * static_cast<double>(x);
-    return std::sqrt(sum);
+    double length = 0;
+    for (const T& x : v) length = std::hypot(length, static_cast<double>(x));
+    return length;
 }
 
 // |v - w| in the working precision: the difference is taken before it is rounded to double
+// |v - w| in the working precision: the difference is taken before it is rounded to double
 template <class T>
 double distance(std::span<const T> v, std::span<const T> w) {
-    double sum = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) {
-        const double difference = static_cast<double>(T(v[i] - w[i]));
-        sum += difference * difference;
-    }
-    return std::sqrt(sum);
+    double length = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) length = std::hypot(length, static_cast<double>(T(v[i] - w[i])));
+    return length;
 }
 
-// u' is what f/m and the constraint forces leave of each other, and has no more digits than they have: where nothing can move,
-// none of its own.
+// What differences of u' and of the constraint force are measured by. Both are what large terms leave of each other, and have no
+// more digits than those: f/m, and the inertia terms. A velocity v that turns within a length l has the acceleration v^2/l, also
+// where such terms cancel and u' is zero (a parallelogram that turns freely).
+struct Sizes {
+    double rates, force;
+};
+
 template <class T>
-double size_of_rates(const Workspace<T>& reference) {
-    double sum = 0;
-    const auto f = reference.output("f"), mass = reference.output("mass");
-    for (std::size_t i = 0; i < f.size(); ++i)
-        if (const double m = static_cast<double>(mass[i]); m > 0) {
-            const double free = static_cast<double>(f[i]) / m;
-            sum += free * free;
-        }
-    return norm(reference.output("ud")) + std::sqrt(sum);
+Sizes sizes(const Workspace<T>& reference, const std::vector<bool>& with_length, double length) {
+    const auto f = reference.output("f"), mass = reference.output("mass"), u = reference.output("u");
+    const auto unit = [&](std::size_t i) { return with_length[i] ? length : 1.0; };
+    double turning = 0, rates = 0, force = 0;  // turning: the largest rate of change, 1/s
+    for (std::size_t i = 0; i < u.size(); ++i) turning = std::max(turning, std::abs(static_cast<double>(u[i])) / unit(i));
+    for (std::size_t i = 0; i < f.size(); ++i) {
+        const double m = static_cast<double>(mass[i]), inertial = turning * turning * unit(i);
+        rates = std::hypot(rates, inertial, m > 0 ? static_cast<double>(f[i]) / m : 0.0);
+        force = std::hypot(force, m * inertial);
+    }
+    return {norm(reference.output("ud")) + rates, norm(reference.output("force")) + norm(f) + force};
 }
 
 template <class T>
 void compare(const std::vector<ComparedFormulation>& compared, const std::vector<std::vector<T>>& states, bool given_partition,
-             std::vector<FormulationAgreement>& out, double FormulationAgreement::*acceleration,
-             double FormulationAgreement::*force) {
+             const std::vector<bool>& with_length, std::vector<FormulationAgreement>& out,
+             double FormulationAgreement::*acceleration, double FormulationAgreement::*force) {
     std::vector<std::vector<Workspace<T>>> workspaces(compared.size());
     for (std::size_t k = 0; k < compared.size(); ++k)
         for (const Program& program : compared[k].programs) workspaces[k].emplace_back(program);
@@ -148,14 +165,13 @@ void compare(const std::vector<ComparedFormulation>& compared, const std::vector
                 continue;
             }
             Workspace<T>& reference = workspaces.front().front();
-            const double size = size_of_rates(reference);
-            const double force_size = norm(reference.output("force")) + norm(reference.output("f"));
+            const Sizes size = sizes(reference, with_length, static_cast<double>(states[i].back()));
             const auto keep = [&](double FormulationAgreement::*member, double distance, double scale) {
                 const double relative = distance == 0 ? 0 : distance / scale;
                 if (!(relative <= out[k].*member)) out[k].*member = relative;  // keeps what is not a number
             };
-            keep(acceleration, distance(workspace.output("ud"), reference.output("ud")), size);
-            keep(force, distance(workspace.output("force"), reference.output("force")), force_size);
+            keep(acceleration, distance(workspace.output("ud"), reference.output("ud")), size.rates);
+            keep(force, distance(workspace.output("force"), reference.output("force")), size.force);
         }
 }
 
@@ -189,11 +205,12 @@ Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
             {std::string(row.name), std::string(row.source), compared.back().not_applicable, beyond, 0, 0, 0, 0, false});
     }
     const bool given_partition = !d.independent.empty();
-    compare<double>(compared, states.rough, given_partition, out.formulations, &FormulationAgreement::acceleration,
+    const std::vector<bool> with_length = speeds_with_length(*d.model);
+    compare<double>(compared, states.rough, given_partition, with_length, out.formulations, &FormulationAgreement::acceleration,
                     &FormulationAgreement::force);
     if (out.wide)
         compare<Digits50>(compared, {states.exact.begin(), states.exact.begin() + static_cast<std::ptrdiff_t>(out.wide_states)},
-                          given_partition, out.formulations, &FormulationAgreement::acceleration_wide,
+                          given_partition, with_length, out.formulations, &FormulationAgreement::acceleration_wide,
                           &FormulationAgreement::force_wide);
     const auto larger = [](double a, double b) { return !(b <= a) ? b : a; };
     for (const FormulationAgreement& f : out.formulations) {
@@ -202,6 +219,46 @@ Certificate certify(const ConstrainedDynamics& d, const LoweredMotion& lowered, 
         out.worst_wide = larger(out.worst_wide, larger(f.acceleration_wide, f.force_wide));
     }
     return out;
+}
+
+namespace {
+
+// With fifty digits round-off is far below any mistake. Double alone has to allow for rows that nearly depend on each other:
+// formulations that form A A' square that.
+constexpr double k_most_wide = 1e-30, k_most_in_double = 1e-6, k_sound_pivot = 1e-3;
+
+double most_in_double(const Certificate& c) {
+    const double loss = std::min(c.least_pivot / k_sound_pivot, 1.0);
+    return k_most_in_double / (loss * loss);
+}
+
+}  // namespace
+
+void add_disagreements(Diagnostics& diagnostics, const Certificate& c) {
+    for (const FormulationAgreement& f : c.formulations) {
+        if (!f.not_applicable.empty()) continue;
+        const double rough = f.acceleration + f.force, wide = f.acceleration_wide + f.force_wide;
+        const double found = c.wide ? wide : rough, most = c.wide ? k_most_wide : most_in_double(c);
+        if (!std::isfinite(rough))
+            diagnostics.add({Code::E0846,
+                             {},
+                             fmt::format("the formulation {} cannot be compared: at some of {} random states its accelerations "
+                                         "or forces, or those of multipliers, are not finite in double",
+                                         f.name, c.states),
+                             "",
+                             "finite numbers",
+                             "parameters or masses of very different sizes do that; other units help"});
+        else if (!(found <= most))
+            diagnostics.add({Code::E0846,
+                             {},
+                             fmt::format("the formulation {} disagrees with multipliers at random states: relative difference "
+                                         "{} of u', {} of the constraint force",
+                                         f.name, scientific(c.wide ? f.acceleration_wide : f.acceleration),
+                                         scientific(c.wide ? f.force_wide : f.force)),
+                             "",
+                             fmt::format("at most {}{}", scientific(most, 0), c.wide ? ", with 50 digits" : ""),
+                             "do not trust this formulation for this model, and please report it"});
+    }
 }
 
 }  // namespace appell

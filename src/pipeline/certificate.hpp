@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostics.hpp"
 #include "pipeline/consistent_states.hpp"
 
 namespace appell {
@@ -39,5 +40,8 @@ struct Certificate {
 
 [[nodiscard]] Certificate certify(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
                                   const ConsistentStates& states, const CertificateOptions& options = {});
+
+// an error for each formulation that disagrees with `multipliers` by more than round-off explains, or has no finite numbers
+void add_disagreements(Diagnostics& diagnostics, const Certificate& certificate);
 
 }  // namespace appell

@@ -54,13 +54,16 @@ std::vector<HiddenPosition> hidden_at(const ConstrainedDynamics& d, const Lowere
 void add_hidden_positions(Diagnostics& diagnostics, const ConstrainedDynamics& d, std::span<const HiddenPosition> hidden) {
     for (const HiddenPosition& h : hidden) {
         const Named named = names_of(d, h);
+        const std::string what = h.may_rest ? "may hide" : "hides";
         diagnostics.add(
             {Code::W1008, span_of(d, h),
-             fmt::format("a condition on positions hides in the constraints {}", fmt::join(named.rows, ", ")), named.condition,
+             fmt::format("a condition on positions {} in the constraints {}", what, fmt::join(named.rows, ", ")), named.condition,
              fmt::format("a constraint that states it, or {} at rest", fmt::join(named.speeds, ", ")),
-             fmt::format("`--complete` adds it for you; in the model it is `constraint hidden: {}`. It holds here, and "
-                         "the motion can only go on while it does",
-                         named.condition)});
+             fmt::format("`--complete` adds it for you; in the model it is `constraint hidden: {}`. It holds here, and {}",
+                         named.condition,
+                         h.may_rest ? fmt::format("either it goes on holding or {} rest: the constraints do not say which",
+                                                  fmt::join(named.speeds, ", "))
+                                    : "the motion can only go on while it does")});
     }
 }
 
@@ -80,8 +83,8 @@ CompletedModel with_hidden_positions(const ConstrainedDynamics& d, std::span<con
         c.span = span_of(d, h);
         out.added.push_back(fmt::format("{}: {}", c.name, named.condition));
         diagnostics.add({Code::W1008, c.span,
-                         fmt::format("a condition on positions hides in the constraints {}; it was added to them as {}",
-                                     fmt::join(named.rows, ", "), c.name),
+                         fmt::format("a condition on positions {} in the constraints {}; it was added to them as {}",
+                                     h.may_rest ? "may hide" : "hides", fmt::join(named.rows, ", "), c.name),
                          named.condition, "", "state it in the model; its multiplier is a force like any other"});
         model->constraints.push_back(std::move(c));
     }

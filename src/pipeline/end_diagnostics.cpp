@@ -264,6 +264,15 @@ std::string what_it_takes(const SimulateSummary& s) {
     return fmt::format("{}; loosened tolerances make steps longer; the rows up to there are kept", limit);
 }
 
+// what rows that depend on others leave open
+std::string redundancy_hint(const Model& m, const SimulateSummary& s, const Diagnostics& said) {
+    const std::string forces = m.shares.empty()
+                                   ? "of the multipliers those of least norm are given"
+                                   : "the multipliers stand as `share` states, and are otherwise those of least norm";
+    const bool determined = s.reason != EndReason::inconsistent_constraints && !said.has(Code::W0858);
+    return determined ? "the motion is determined; " + forces : forces;
+}
+
 }  // namespace
 
 void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d, const Motion& motion, const SimulateSummary& s,
@@ -439,7 +448,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          s.redundancy.t == s.t_start ? std::string("the start") : "t = " + short_number(s.redundancy.t)),
              "",
              "",
-             "the motion is determined; of the multipliers those of least norm are given"});
+             redundancy_hint(m, s, diagnostics)});
 }
 
 namespace {

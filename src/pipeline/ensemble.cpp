@@ -194,9 +194,14 @@ Result<Ensemble> Ensemble::make(ModelText text, RunOptions options, SweepPlan pl
                                                .jacobian = info(plan_of_run.options.integrator).implicit,
                                                .residual = plan_of_run.options.integrator == IntegratorKind::ida,
                                                .whole = base->derivation.whole ? &*base->derivation.whole : nullptr};
-                Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
-                problems.append(lowered.diagnostics);
-                if (lowered.ok()) base->lowered = std::move(*lowered);
+                try {
+                    Result<LoweredMotion> lowered = lower_motion(*base->derivation.dynamics, lower);
+                    problems.append(lowered.diagnostics);
+                    if (lowered.ok()) base->lowered = std::move(*lowered);
+                } catch (const NodeLimitReached& limit) {
+                    problems.add(
+                        {Code::E0012, {}, limit.what(), "", "a smaller model, or a higher limit", "use --limit nodes=N"});
+                }
             }
         }
         if (!problems.has_errors()) {
@@ -258,6 +263,8 @@ Ensemble::Prepared Ensemble::prepare(std::size_t member) {
     Prepared out{member, values(member), std::nullopt, {}, ""};
     try {
         if (!own_partition_) read_numbers(out);
+    } catch (const NodeLimitReached& limit) {
+        out.problem = limit.what();
     } catch (const std::exception& problem) {
         // one member must not lose the others
         out.numbers.reset();

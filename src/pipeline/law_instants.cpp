@@ -34,6 +34,21 @@ bool ModeSwitching::laws_have_values(double t, std::span<const double> x) {
     return !gone;
 }
 
+namespace {
+
+// "speed u is defined anew": it has another value for the same motion
+std::string defined_anew(const Model& m, std::span<const double> before, std::span<const double> after, double atol) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < m.speeds.size(); ++i) {
+        const double u = before[m.coordinates.size() + i], v = after[m.coordinates.size() + i];
+        if (std::abs(v - u) > atol + 1e-9 * std::abs(u)) names.push_back(m.speeds[i].name);
+    }
+    if (names.size() == 1) return fmt::format("speed {} is defined anew", names.front());
+    return fmt::format("speeds {} are defined anew", fmt::join(names, ", "));
+}
+
+}  // namespace
+
 // They switch, and where they prescribe velocities, speeds jump. What touches takes that as an impact.
 bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& flips) {
     if (flips.empty()) return true;
@@ -45,10 +60,15 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
     std::vector<int> from = before;
     for (int rounds = 0;; ++rounds) {
         const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
+        const std::vector<double> x_before(x.begin(), x.end());
         const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
         if (jump == LawJump::impossible) return false;
         if (jump == LawJump::none) break;
-        if (rounds == 0) now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));
+        if (rounds == 0)
+            now.what.push_back(
+                fmt::format("{} where {}",
+                            jump == LawJump::definitions ? defined_anew(m_, x_before, x, atol_) : std::string("velocities jump"),
+                            laws_->text(flips.front().condition)));
         // the speeds after may lead elsewhere than to the sides they were found for
         if (!decide_laws(now.t, x, {})) return false;
         if (std::ranges::equal(to, laws_->sides())) break;

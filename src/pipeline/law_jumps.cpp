@@ -40,7 +40,10 @@ public:
         const double potential_before = laws_.momentum->output("potential").front();
         (void)at_sides_after(*laws_.momentum, "momentum");
         if (!potential_stays(potential_before)) return LawJump::impossible;
-        return push(momentum_before);
+        MotionProgram rate(motion_, motion_.rate);
+        const std::vector<double> rates_before = at_sides_before(rate, "qd");
+        const LawJump jump = push(momentum_before);
+        return jump == LawJump::speeds && same(rates_before, at_sides_after(rate, "qd")) ? LawJump::definitions : jump;
     }
 
 private:
@@ -58,6 +61,15 @@ private:
         (void)program.run(change_.t + later, x_);
         const std::span<const double> values = program.output(output);
         return {values.begin(), values.end()};
+    }
+    // to the tolerance of the run, and round-off of the largest
+    [[nodiscard]] bool same(const std::vector<double>& a, const std::vector<double>& b) const {
+        double size = 0, apart = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            size = std::max({size, std::abs(a[i]), std::abs(b[i])});
+            apart = std::max(apart, std::abs(a[i] - b[i]));
+        }
+        return apart <= change_.atol + k_same * size;
     }
     // By value, how far it jumps beyond what the round-off of the time makes of it, which is not known better than `off_`.
     [[nodiscard]] std::vector<double> jumps(MotionProgram& program, std::string_view output) {

@@ -17,7 +17,12 @@ struct LawSwitch {
     double atol;    // of the run
 };
 
-enum class LawJump { none, speeds, impossible };
+enum class LawJump {
+    none,
+    speeds,
+    definitions,  // of speeds alone: they take other values for the same motion
+    impossible
+};
 
 // Changes the speeds in x. `impossible`: `why` says what would jump.
 [[nodiscard]] LawJump carry_over(Mode& mode, const LawSwitch& change, std::span<double> x, Diagnostic& why);

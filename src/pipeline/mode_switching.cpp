@@ -162,12 +162,16 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
         if (changed) continue;
         std::size_t i = 0;
         while (i < frictions && !at_.has_negative_bound(i, off_)) ++i;
-        if (i < frictions)
-            return fail(
-                fmt::format("the bound of friction of {} is {} at t = {}, and must not be negative; write abs or mag of a "
-                            "force that may have either sign",
-                            m_.constraints[m_.frictions[i].constraint].name,
-                            short_number(std::min(at_.bound[i], at_.static_bound[i])), short_number(t)));
+        if (i < frictions) {
+            (void)fail(fmt::format("the bound of friction of {} is {} at t = {}, and must not be negative",
+                                   m_.constraints[m_.frictions[i].constraint].name,
+                                   short_number(std::min(at_.bound[i], at_.static_bound[i])), short_number(t)));
+            failure_.expected = "a bound that is zero or positive";
+            failure_.hint =
+                fmt::format("look at the sign of its coefficient{}; write abs or mag of a force that may have either sign",
+                            m_.shares.empty() ? "" : " and of the weights of `share`");
+            return false;
+        }
         i = 0;
         while (i < frictions && !at_.slides_backward(i, off_, direction_[i])) ++i;
         if (i < frictions) {
@@ -588,12 +592,13 @@ bool ModeSwitching::begin() {
         diagnostics_.add(failure_);
         return false;
     }
-    diagnostics_.add({Code::E0842,
-                      {},
-                      failure_.message,
-                      describe(),
-                      "a mode that is consistent with contacts and friction",
-                      "rigid bodies with dry friction may have none: a smaller coefficient has"});
+    diagnostics_.add(
+        {Code::E0842,
+         {},
+         failure_.message,
+         describe(),
+         failure_.hint.empty() ? "a mode that is consistent with contacts and friction" : failure_.expected,
+         failure_.hint.empty() ? "rigid bodies with dry friction may have none: a smaller coefficient has" : failure_.hint});
     return false;
 }
 

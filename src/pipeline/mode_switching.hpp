@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,9 @@ public:
     [[nodiscard]] std::span<const Settled> settled() const override { return settled_; }
     void went_through(const PassedPosition& passed, std::span<const double> x) override;
     [[nodiscard]] Verdict worn(double t, std::span<const double> x) override;
+    void stepped(double t, std::span<const double> x) override {
+        if (at_steps_) at_steps_(t, x);
+    }
 
     [[nodiscard]] const LoweredMotion& lowered() const;         // of the current mode
     [[nodiscard]] const ConstrainedDynamics& dynamics() const;  // likewise
@@ -66,6 +70,8 @@ public:
     [[nodiscard]] const ForcesChosen& forces_chosen() const { return choices_.chosen(); }
     [[nodiscard]] std::size_t event_count() const { return event_count_; }
     void keep_events(std::size_t most);
+    // called with the state after each accepted step
+    void at_steps(std::function<void(double t, std::span<const double> x)> look) { at_steps_ = std::move(look); }
     // how often conditions in laws switched
     [[nodiscard]] std::size_t law_switches() const { return laws_ ? laws_->switches() : 0; }
     // why a run ended that something switched in
@@ -121,6 +127,7 @@ private:
     void record(double t, std::string what, std::span<const double> x);
     bool fail(std::string why);
 
+    std::function<void(double, std::span<const double>)> at_steps_;
     const ConstrainedDynamics& whole_;
     const Model& m_;
     Graph& g_;

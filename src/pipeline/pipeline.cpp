@@ -92,6 +92,14 @@ std::optional<StartOfMotion> start_of_motion(const Derivation& derivation, Diagn
     return StartOfMotion{std::move(*lowered), std::move(summary)};
 }
 
+// without what was said already
+void append_new(Diagnostics& diagnostics, const Diagnostics& more) {
+    const std::vector<Diagnostic> before(diagnostics.all().begin(), diagnostics.all().end());
+    for (const Diagnostic& d : more.all())
+        if (std::ranges::none_of(before, [&](const Diagnostic& b) { return b.code == d.code && b.message == d.message; }))
+            diagnostics.add(d);
+}
+
 // Conditions that hide in the constraints become constraints; with them others may show.
 void complete(Derivation& out) {
     constexpr int k_most_rounds = 10;
@@ -100,11 +108,18 @@ void complete(Derivation& out) {
         const std::optional<StartOfMotion> start = start_of_motion(out, said);
         if (!start) return;
         const auto hidden = hidden_at(*out.dynamics, start->lowered, out.model->run.from, start->state());
+        if (hidden.empty() && out.completed.empty())
+            out.diagnostics.add({Code::N0855, out.model->constraints.front().span,
+                                 "no condition on positions was found that hides in the constraints: none was added",
+                                 "--complete", "", "it looks at the start, at sets of up to 8 rows and 16 speeds"});
         if (hidden.empty()) return;
         CompletedModel completed = with_hidden_positions(*out.dynamics, hidden, out.diagnostics);
         out.model = std::move(completed.model);
         out.completed.insert(out.completed.end(), completed.added.begin(), completed.added.end());
+        Diagnostics said_before = std::exchange(out.diagnostics, {});
         derive_model(out);
+        append_new(said_before, out.diagnostics);
+        out.diagnostics = std::move(said_before);
     }
 }
 
@@ -205,7 +220,9 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     add_end_diagnostics(derivation.diagnostics, *derivation.dynamics, lowered->motion, summary);
     const auto hidden = hidden_at(*derivation.dynamics, *lowered, m.run.from, start->state());
     add_hidden_positions(derivation.diagnostics, *derivation.dynamics, hidden);
-    if (!hidden.empty() && derivation.completed.empty()) return check_completed(derivation, count);
+    // at rest nothing says whether they hold: the counts are those of the rows as they are written
+    const bool sure = std::ranges::any_of(hidden, [](const HiddenPosition& h) { return !h.may_rest; });
+    if (sure && derivation.completed.empty()) return check_completed(derivation, count);
     if (summary.reason == EndReason::rank_loss)
         add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, summary.x_start, summary.constraint);
     if (derivation.diagnostics.has_errors()) return std::nullopt;
@@ -259,6 +276,7 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     out.vanishing = vanishing_velocities(*derivation.dynamics, *lowered, states);
     add_vanishing(derivation.diagnostics, out.vanishing);
     out.certificate = certify(*derivation.dynamics, *lowered, states, certificate);
+    if (out.certificate.enough) add_disagreements(derivation.diagnostics, out.certificate);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
     out.forces = forces_at(derivation, *lowered, summary.x_start, states);
     return out;
@@ -358,10 +376,21 @@ bool complete_row(const LoweredMotion& lowered, MotionProgram& observe, std::spa
 
 namespace {
 
+// what a run ends with that leaves a hidden condition
+bool may_have_hidden_conditions(EndReason reason) {
+    return reason == EndReason::inconsistent_constraints || reason == EndReason::rank_loss ||
+           reason == EndReason::projection_failed;
+}
+
 // where rows contradict each other a condition may hide in them; it holds at the start, and no longer well where the run ended
 void add_hidden_of_run(Diagnostics& diagnostics, const ModeSwitching& switching, double t0, const SimulateSummary& s) {
-    auto hidden = hidden_at(switching.dynamics(), switching.lowered(), s.t_end, s.x_end);
-    if (hidden.empty() && !s.x_start.empty()) hidden = hidden_at(switching.dynamics(), switching.lowered(), t0, s.x_start);
+    const auto at = [&](double t, std::span<const double> x) {
+        return hidden_at(switching.dynamics(), switching.lowered(), t, x);
+    };
+    // from rest the start says that there are two branches
+    auto hidden = s.x_start.empty() ? std::vector<HiddenPosition>() : at(t0, s.x_start);
+    if (std::ranges::none_of(hidden, &HiddenPosition::may_rest))
+        if (auto at_end = at(s.t_end, s.x_end); !at_end.empty()) hidden = std::move(at_end);
     add_hidden_positions(diagnostics, switching.dynamics(), hidden);
 }
 
@@ -463,6 +492,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.instructions = lowered->instructions;
         derivation.timer.start("simulate");
         EnergyAudit audit(out.layout, lowered->motion.works);
+        switching.at_steps([&](double t, std::span<const double> x) { audit.step(t, x); });
         ColumnAudit columns(out.layout.visible);
         out.curves = plot_curves(out.layout, lowered->motion.works.size());
         if (wanted.scene) out.report_rows.emplace(out.layout, lowered->motion.works.size());
@@ -532,7 +562,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             ended.reason = EndReason::finished;  // all else that is to be said of it
         }
         add_end_diagnostics(derivation.diagnostics, switching.dynamics(), switching.motion(), ended, switching.failure(ended));
-        if (out.summary.reason == EndReason::inconsistent_constraints)
+        if (may_have_hidden_conditions(out.summary.reason))
             add_hidden_of_run(derivation.diagnostics, switching, out.options.t0, out.summary);
         if (!m.switches()) {
             const bool redundant = out.summary.rank < derivation.dynamics->rows.size();
@@ -544,8 +574,17 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
                 add_equivalent_rows(derivation.diagnostics, *derivation.dynamics, *lowered, out.summary.x_start, std::nullopt);
         }
         add_passed_positions(derivation.diagnostics, switching.dynamics(), switching.lowered(), out.summary);
-        audit.judge(derivation.diagnostics, m, out.options, out.summary,
-                    [&](double t, std::span<const double> x) { return switching.energy(t, x); });
+        std::optional<MotionProgram> rate;
+        EnergyAudit::Powers powers;
+        if (!switching.motion().works.empty())
+            powers = [&](double t, std::span<const double> x) -> std::span<const double> {
+                if (!rate) rate.emplace(switching.motion(), switching.motion().rate);
+                (void)rate->run(t, x);
+                return rate->output("power");
+            };
+        audit.judge(
+            derivation.diagnostics, m, out.options, out.summary,
+            [&](double t, std::span<const double> x) { return switching.energy(t, x); }, powers);
         add_not_finite(derivation.diagnostics, out.not_finite, out.summary.rows);
         name_extreme_parameters(derivation.diagnostics, m);
         if (!std::isfinite(out.energy.start + out.energy.end + out.energy.largest)) refuse_overflow(derivation.diagnostics, m);

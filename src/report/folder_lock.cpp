@@ -28,6 +28,14 @@ FolderLock::~FolderLock() {
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+bool FolderLock::held(const std::filesystem::path& file) {
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (descriptor < 0) return false;
+    const bool busy = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(descriptor);
+    return busy;
+}
+
 FolderLock::Outcome FolderLock::take(const std::filesystem::path& file, std::string& owner) {
     for (;;) {
         const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);

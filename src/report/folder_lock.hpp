@@ -21,6 +21,8 @@ public:
     enum class Outcome { taken, busy, failed };  // failed: errno says why
     // `owner`: who has it, where it is busy
     [[nodiscard]] Outcome take(const std::filesystem::path& file, std::string& owner);
+    // Does a process that lives have it? Nothing is changed.
+    [[nodiscard]] static bool held(const std::filesystem::path& file);
 
 private:
     int descriptor_ = -1;

@@ -147,6 +147,12 @@ bool SectionWriter::dependent_rates(const Elimination& e) {
         s.blocks.emplace_back(matrix_of(named("J1", "J_1"), e.J1));
         s.blocks.emplace_back(matrix_of(named("J2", "J_2"), e.J2));
         s.blocks.emplace_back(column_of(g_, named("b", "b"), e.b));
+        Sentence where{"They hold where det "};
+        where.emplace_back(letter("J2"));
+        where.emplace_back(" does not vanish.");
+        if (partition_.takes_turns && !e.combined)
+            where.emplace_back(" Where it vanishes, other rows than those taken here may still determine the dependent rates.");
+        s.blocks.emplace_back(std::move(where));
         out_.push_back(std::move(s));
         return false;
     }

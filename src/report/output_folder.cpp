@@ -395,6 +395,8 @@ Diagnostics OutputFolder::commit_into_target(const FolderManifest& next) {
     return move_finished(s.place, s.manifest, s.forced);
 }
 
+bool is_being_written(const fs::path& folder) { return FolderLock::held(folder / k_home / k_lock); }
+
 void finish_interrupted_commit(const fs::path& folder) {
     const fs::path home = folder / k_home;
     if (!is_there(home / k_finished)) return;

@@ -71,6 +71,9 @@ private:
     std::unique_ptr<State> state_;
 };
 
+// Is a command at work in the folder?
+[[nodiscard]] bool is_being_written(const std::filesystem::path& folder);
+
 // A folder whose last commit was cut short is put in order, if nobody is at work there; otherwise nothing happens.
 void finish_interrupted_commit(const std::filesystem::path& folder);
 

@@ -53,6 +53,7 @@ void SectionWriter::in_rates(bool chaplygin) {
     const std::string& refused = chaplygin ? structure.not_applicable : form.not_applicable;
     PartitionChoice choice;
     if (refused.empty()) choice = rate_partition(form, structure.candidates);
+    if (chaplygin && choice.not_applicable.empty()) choice.not_applicable = structure_lost(structure.rank, choice.partition);
     if (!refused.empty() || !choice.not_applicable.empty()) {
         Section s = section(k_not_applicable);
         s.blocks.emplace_back(

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/file_text.hpp"
+#include "report/output_folder.hpp"
 #include "report/run_state.hpp"
 
 namespace appell {
@@ -125,6 +126,8 @@ Result<RecordedRun> read_recorded_run(const fs::path& folder) {
         if (!fs::is_regular_file(file, error))
             return refuse(fmt::format("there is no {}", file.filename().string()), "`appell run FILE --out DIR` writes it");
     if (!summary) {
+        if (is_being_written(folder))
+            return refuse("there is no summary.json: the run is still going", "plot it when it has ended");
         const bool stopped = fs::exists(folder / "state.json", error);
         return refuse("there is no summary.json",
                       stopped ? fmt::format("the run was stopped: `appell run --resume {}` goes on", folder.string())

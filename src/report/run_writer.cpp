@@ -82,6 +82,13 @@ Diagnostics RunWriter::with_what_is_left(const Diagnostics& problems) const {
     return out;
 }
 
+// A folder that was saved into may be moved or removed before the run ends; the open tables follow it.
+bool RunWriter::is_in_place() const {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(folder_.target() / k_trajectory, error);
+    return !error && size == trajectory_->size();
+}
+
 Diagnostics RunWriter::finish(const std::string& summary, const std::vector<NamedPlot>& plots, bool resumable) {
     problems_.append(trajectory_->finish());
     if (forces_) problems_.append(forces_->finish());
@@ -93,6 +100,16 @@ Diagnostics RunWriter::finish(const std::string& summary, const std::vector<Name
     if (!published_) problems_.append(folder_.write(k_model, model_text_));
     if (!resumable) folder_.remove(k_state);
     if (!problems_.has_errors()) problems_.append(folder_.commit());
+    if (!problems_.has_errors() && !is_in_place()) {
+        Diagnostics gone;
+        gone.add({Code::E0801,
+                  {},
+                  fmt::format("{} no longer has the results", folder_.target().string()),
+                  fmt::format("no {} of this run there", k_trajectory),
+                  "a folder that stays where it is until the run has ended",
+                  "it was moved or removed while the run went on: look there, or run again"});
+        return gone;
+    }
     return problems_.has_errors() && (published_ || resumed_) ? with_what_is_left(problems_) : problems_;
 }
 

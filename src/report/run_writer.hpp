@@ -36,6 +36,7 @@ public:
 
 private:
     void mark_tables(bool grow);
+    [[nodiscard]] bool is_in_place() const;
     [[nodiscard]] Diagnostics with_what_is_left(const Diagnostics& problems) const;
 
     OutputFolder folder_;

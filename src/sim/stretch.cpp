@@ -208,7 +208,9 @@ bool Stretch::set_out(std::vector<double>& x) {
         if (motion_.repeats_rows || !report.redundant || std::exchange(summary_.redundant, true)) return;
         summary_.redundancy = {rows, report.rank, t0};
     };
-    note_redundancy(rate_.report(), motion_.rate_constraints.empty() ? motion_.velocity_rows : motion_.rate_constraints.size());
+    // where the rates are solved for with all rows, servo rows are among those that the rank counts
+    const std::size_t solved = motion_.rate_constraints.size();
+    note_redundancy(rate_.report(), solved == 0 || rate_.report().rank > solved ? motion_.velocity_rows : solved);
     note_pivot(t0, rate_.report().smallest_pivot);
     if (rate_.report().status == EvalStatus::inconsistent_rows) return contradict(rate_.report());
     const ProjectReport velocity = velocity_.measure(t0, x);
@@ -389,6 +391,7 @@ bool Stretch::loop() {
         watch_.accept(state_);
         std::copy(state_.begin(), state_.end(), accepted_.begin());
         if (passage_) passage_->note(t, state_);
+        journey_.switching.stepped(t, state_);
         reach(t, state_);
         remember(t, state_);
         if (!row_at_step(t)) return false;

@@ -61,6 +61,8 @@ public:
     [[nodiscard]] virtual std::span<const Settled> settled() const { return {}; }
     // the dependent entries of the reduced state can no longer be had from the independent ones: others?
     [[nodiscard]] virtual Verdict worn(double t, std::span<const double> x) = 0;
+    // a step was accepted
+    virtual void stepped(double /* t */, std::span<const double> /* x */) {}
 };
 
 }  // namespace appell

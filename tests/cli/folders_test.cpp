@@ -218,6 +218,46 @@ TEST_F(CliFolders, ReplacedResultsAreNamed) {
     EXPECT_NE(call("export m.appell --set k=7").out.find("W0879"), std::string::npos);
 }
 
+// the same options in another order or form ask for the same; two texts through one pipe do not
+TEST_F(CliFolders, TheSameCommandIsKnown) {
+    write("m.appell", k_model);
+    EXPECT_EQ(call("run m.appell --set k=5 --rtol 1e-6").out.find("W0879"), std::string::npos);
+    for (const char* same : {"run m.appell --rtol 1e-6 --set k=5", "run --rtol=1e-6 m.appell --set=k=5",
+                             "run m.appell --set k=5 --rtol=1e-6 --out m.out"})
+        EXPECT_EQ(call(same).out.find("W0879"), std::string::npos) << same;
+    for (const char* other : {"run m.appell --set k=5 --rtol 1e-5", "run m.appell --set k=5"})
+        EXPECT_NE(call(other).out.find("W0879"), std::string::npos) << other;
+    // the last one of a name counts
+    EXPECT_EQ(call("run m.appell --set k=5 --set k=6 --out twice").out.find("W0879"), std::string::npos);
+    EXPECT_NE(call("run m.appell --set k=6 --set k=5 --out twice").out.find("W0879"), std::string::npos);
+    const auto piped = [&](const std::string& k) {
+        return call("gallery >/dev/null; sed 's/k = 4/k = " + k +
+                    "/' m.appell | '" APPELL_BINARY_DIR "/appell' run /dev/stdin --out piped 2>&1");
+    };
+    EXPECT_EQ(piped("4").out.find("W0879"), std::string::npos);
+    EXPECT_EQ(piped("4").out.find("W0879"), std::string::npos);
+    EXPECT_NE(piped("7").out.find("W0879"), std::string::npos);
+}
+
+TEST_F(CliFolders, ARunThatIsStillGoing) {
+    write("m.appell", k_model);
+    const pid_t child = start(long_run("r"));
+    ASSERT_TRUE(wait_until_there("r/state.json", child));
+    const Outcome plot = call("plot r x -o p.svg");
+    EXPECT_EQ(plot.code, 1);
+    EXPECT_NE(plot.out.find("still going"), std::string::npos) << plot.out;
+    ::kill(child, SIGKILL);
+    wait_for(child);
+    EXPECT_NE(call("plot r x -o p.svg").out.find("--resume"), std::string::npos);
+    // the folder goes away under it
+    const Outcome moved = call(
+        "gallery >/dev/null; '" APPELL_BINARY_DIR
+        "/appell' run m.appell --until 1e5 --every 100 --max-step 1e-3 --no-report --limit steps=4000000000 --out s >said 2>&1 & "
+        "p=$!; while [ ! -e s/state.json ] && kill -0 $p; do sleep 0.05; done; mv s gone; kill -TERM $p; wait $p; cat said");
+    EXPECT_NE(moved.out.find("E0801"), std::string::npos) << moved.out;
+    EXPECT_EQ(moved.out.find("results in"), std::string::npos) << moved.out;
+}
+
 TEST_F(CliFolders, TwoRunsDoNotShareAFolder) {
     write("m.appell", k_model);
     for (const bool there : {false, true}) {

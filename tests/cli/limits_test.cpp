@@ -47,6 +47,25 @@ TEST_F(LimitsOfFiles, AnIncludedFileIsMeasuredBeforeItIsRead) {
     EXPECT_EQ(out.find("[E0005]"), out.rfind("[E0005]")) << out;
 }
 
+// wherever the limit is reached: in the language, the derivation or the lowering
+TEST_F(LimitsOfFiles, ASweepNamesItsLimitOfNodes) {
+    write("m.appell",
+          "system s\nparam k = 1\ncoord x = 1, y = 2, z = 3\nparticle P mass 1 at O + x*N.x + y*N.y + z*N.z\n"
+          "force on P = -k*sin(x*y)*N.x - cos(z*y)*N.y\nconstraint c: x*y*z = 6\nrun for 0.01\n");
+    std::size_t refused = 0, finished = 0;
+    for (int nodes = 20; nodes <= 400; nodes += nodes < 160 ? 10 : 60) {
+        const Outcome outcome =
+            call(fmt::format("sweep m.appell --over 'k = 1..3 in 3' --limit nodes={} --out s --force", nodes));
+        EXPECT_EQ(outcome.out.find("E0882"), std::string::npos) << nodes << outcome.out;
+        if (outcome.code != 0) {
+            EXPECT_NE(outcome.out.find("E0012"), std::string::npos) << nodes << outcome.out;
+        }
+        ++(outcome.code == 0 ? finished : refused);
+    }
+    EXPECT_GT(refused, 5u);
+    EXPECT_GT(finished, 0u);
+}
+
 TEST_F(LimitsOfFiles, WhatIsNoFileIsNotIncluded) {
     ASSERT_EQ(::mkfifo((folder_ / "pipe.appell").c_str(), 0600), 0);
     fs::create_directory(folder_ / "folder.appell");

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/failure.hpp"
 #include "model/builder.hpp"
+#include "pipeline/certificate.hpp"
 #include "pipeline/end_diagnostics.hpp"
 #include "pipeline/export_code.hpp"
 #include "pipeline/lower_motion.hpp"
@@ -269,6 +270,8 @@ std::vector<BadModel> bad_models() {
 
 // codes that no model text reaches, with the test that does
 const std::set<Code> k_elsewhere{
+    Code::E0846,  // found by check: FormulationsThatDisagreeAreNamed below
+    Code::N0855,  // with --complete: NothingToCompleteIsSaid below
     Code::E0881,  // memory: tests/cli/limits_test.cpp
     Code::E0882,  // an internal error: AnInternalErrorIsToldLikeAProblem below
     Code::E0705,  // refused earlier by the language (E0405); see RefusedByTheLibraryToo below
@@ -619,6 +622,45 @@ TEST(BadRunMore, ClaimsWithoutAValueAtSomeStates) {
     EXPECT_GT(claim.without_value, 0u);
     EXPECT_LT(claim.without_value, claim.states);
     EXPECT_TRUE(d.diagnostics.has(Code::N0852)) << render(d.diagnostics, d.sources);
+    EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
+}
+
+// no model is known whose formulations disagree: planted differences
+TEST(BadRunMore, FormulationsThatDisagreeAreNamed) {
+    const auto judged = [](double rough, double wide, bool with_wide, double least_pivot = 1) {
+        Certificate c;
+        c.enough = true;
+        c.wide = with_wide;
+        c.least_pivot = least_pivot;
+        FormulationAgreement f;
+        f.name = "minimal";
+        f.acceleration = rough;
+        f.force_wide = wide;
+        c.formulations = {f};
+        Diagnostics said;
+        add_disagreements(said, c);
+        EXPECT_LE(said.error_count(), 1u);
+        if (!said.has(Code::E0846)) return std::string();
+        return said.all().front().message;
+    };
+    EXPECT_EQ(judged(1e-9, 1e-40, true), "");
+    EXPECT_EQ(judged(1e-9, 0, false), "");
+    // round-off of double, which fifty digits tell from mistakes; rows that nearly depend on each other
+    EXPECT_EQ(judged(1e-3, 1e-40, true), "");
+    EXPECT_EQ(judged(1e-3, 0, false, 1e-5), "");
+    EXPECT_NE(judged(1e-3, 0, false).find("minimal disagrees"), std::string::npos);
+    EXPECT_NE(judged(1e-9, 1e-20, true).find("minimal disagrees"), std::string::npos);
+    for (const double none : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
+        EXPECT_NE(judged(none, 0, true).find("not finite in double"), std::string::npos);
+}
+
+TEST(BadRunMore, NothingToCompleteIsSaid) {
+    Derivation d = derive({"model.appell",
+                           particle("constraint c: x^2 + y^2 = 1 m^2\nrun for 1 s"),
+                           [](const std::string&) { return std::nullopt; },
+                           {},
+                           true});
+    EXPECT_TRUE(d.diagnostics.has(Code::N0855)) << render(d.diagnostics, d.sources);
     EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
 }
 

@@ -243,5 +243,78 @@ TEST(Completion, RandomSquaresOfRows) {
     EXPECT_GE(2 * compared, count);
 }
 
+struct HiddenCase {
+    std::string model;
+    std::size_t conditions;  // that hide
+};
+
+std::vector<HiddenCase> blades(Draw& draw) {
+    const auto positive = [&] { return std::abs(draw.apart()); };
+    const std::string blade = fmt::format(
+        "system blade\ncoord x = 0, y = 0, th = 0\nframe B from N rotate th about z\npoint C at O + x*N.x + y*N.y\n"
+        "body S frame B mass {} center C inertia (1, 1, {})\nconstraint line: dot(vel(C), N.y) = 0\n"
+        "torque on S = {}*N.z\nforce on S at C = {}*N.x\n",
+        text(positive()), text(positive()), text(draw.apart()), text(draw.apart()));
+    const std::string arrow = fmt::format(
+        "system arrow\ncoord x = 0, y = 0, z = 0, th = 0, ps = 0, ro = {}\nframe B from N body zyx (th, ps, ro)\n"
+        "point C at O + x*N.x + y*N.y + z*N.z\nbody S frame B mass {} center C inertia (1, 1, 1)\n"
+        "constraint ay: dot(vel(C), B.y) = 0\nconstraint az: dot(vel(C), B.z) = 0\nconstraint linea: dot(vel(C), N.y) = 0\n"
+        "constraint lineb: dot(vel(C), N.z) = 0\nforce on S at C = {}*N.x\n",
+        draw.uniform(0, 1) < 0.5 ? "0" : text(draw.apart()), text(positive()), text(draw.apart()));
+    // a blade on a conveyor, beside a line along it: the blade turns away only where it stands still on the belt
+    const std::string conveyor = blade + fmt::format("constraint blade: dot(vel(C) - {}*N.x, B.y) = 0\n", text(positive()));
+    return {{blade + "constraint blade: dot(vel(C), B.y) = 0\nstart x' = " + text(positive()) + "\n", 1},
+            {conveyor + "start x' = " + text(-positive()) + "\n", 1},
+            {arrow + "start x' = " + text(positive()) + "\n", 2}};
+}
+
+// named, and with them the model runs
+TEST(Completion, BladesAndArrows) {
+    Draw draw(5);
+    const std::size_t count = members(6);
+    for (std::size_t k = 0; k < count; ++k)
+        for (const HiddenCase& c : blades(draw)) {
+            const std::string model = c.model + "run for 0.1, every 0.05\n";
+            Derivation whole = completed(model);
+            const auto of = run(whole, {});
+            ASSERT_TRUE(of.has_value()) << model << render(whole.diagnostics, whole.sources);
+            EXPECT_EQ(of->summary.reason, EndReason::finished) << model << render(whole.diagnostics, whole.sources);
+            EXPECT_EQ(of->completed.size(), c.conditions) << model;
+            Derivation plain = derive_text(model);
+            (void)check(plain, 3);
+            EXPECT_TRUE(plain.diagnostics.has(Code::W1008)) << model << render(plain.diagnostics, plain.sources);
+        }
+}
+
+// From rest the constraints do not say whether the condition holds: it is named as a branch, and added on request.
+TEST(Completion, FromRest) {
+    Draw draw(6);
+    const std::size_t count = members(6);
+    for (std::size_t k = 0; k < count; ++k) {
+        System s = chain(draw, 3);
+        std::string model = s.model;
+        for (std::size_t at; (at = model.find("start ")) != std::string::npos;) model.erase(at, model.find('\n', at) + 1 - at);
+        model += fmt::format("force on P1 = {0}*({1}*N.x + {2}*N.y)\nrun for 0.1, every 0.05\n", text(draw.apart()),
+                             text(s.v0(0)), text(s.v0(1)));
+        Derivation plain = derive_text(model);
+        (void)check(plain, 3);
+        EXPECT_TRUE(plain.diagnostics.has(Code::W1008)) << model << render(plain.diagnostics, plain.sources);
+        EXPECT_TRUE(plain.completed.empty());
+        Derivation whole = completed(model);
+        const auto of = run(whole, {});
+        ASSERT_TRUE(of.has_value()) << model << render(whole.diagnostics, whole.sources);
+        EXPECT_EQ(of->summary.reason, EndReason::finished) << model << render(whole.diagnostics, whole.sources);
+        EXPECT_EQ(of->completed.size(), 1u);
+    }
+}
+
+TEST(Completion, NothingFoundIsSaid) {
+    Derivation d = completed(
+        "system s\ncoord x = 0, y = 1\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint c: x^2 + y^2 = 1\n"
+        "start x' = 1\nrun for 0.1\n");
+    EXPECT_TRUE(d.diagnostics.has(Code::N0855));
+    EXPECT_TRUE(d.completed.empty());
+}
+
 }  // namespace
 }  // namespace appell

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "support/gallery_run.hpp"
+#include "support/members.hpp"
 
 namespace appell {
 namespace {
@@ -126,6 +129,40 @@ TEST(EnergyBalance, WhatEndedARunIsNoError) {
         EXPECT_NEAR(r->t(r->rows() - 1), 0.5, 1e-6);
         EXPECT_LT(r->energy.largest_error, 1e-9) << event;
     }
+}
+
+// Rows that are written where the motion rests, once in each period: what it moves in between counts.
+TEST(EnergyBalance, RestAtAllRowsIsNoError) {
+    std::mt19937 random(9);
+    const auto draw = [&](double a, double b) { return std::uniform_real_distribution(a, b)(random); };
+    const std::size_t count = members(30);
+    for (std::size_t k = 0; k < count; ++k) {
+        const double w = draw(0.2, 20), mass = draw(0.2, 5), force = draw(0.1, 50);
+        Derivation d = derive_text(
+            fmt::format("system push\ncoord x = 0\nparticle P mass {0:.17g} at O + x*N.x\n"
+                        "force on P = {1:.17g}*sin({2:.17g}*t)*N.x\nrun for {3:.17g}, every {4:.17g}, integrator {5}\n",
+                        mass, force, w, 2 * M_PI / w * (1 + k % 3), 2 * M_PI / w, k_adaptive[k % k_adaptive.size()]));
+        const auto result = run(d, {});
+        ASSERT_TRUE(result.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(d.diagnostics.has(Code::W0823)) << k << '\n' << render(d.diagnostics, d.sources);
+    }
+}
+
+// A crate that rests, but for what the tolerances leave of it.
+TEST(EnergyBalance, RestIsNoError) {
+    for (const char* integrator : k_adaptive)
+        for (const double push : {0.1, 1.0, 2.5}) {
+            Derivation d = derive_text(
+                fmt::format("system rest\ncoord x = 0 m, y = 0 m, X = 0 m, Y = 0 m\nparticle P mass 3 kg at O + x*N.x + y*N.y\n"
+                            "particle Q mass 1 kg at O + X*N.x + Y*N.y\ngravity -9.81*N.y\nforce on P = -{0} N*N.x\n"
+                            "force on Q = {0} N*N.x\nconstraint c: dot(pos(P), N.y) = 0\n"
+                            "constraint d: dot(pos(Q) - pos(P), N.y) = 0\nnonideal c: friction on P = 0.2*reaction(c)\n"
+                            "nonideal d: friction on Q from P = 0.4*reaction(d)\nrun for 1 s, integrator {1}\n",
+                            push, integrator));
+            const auto result = run(d, {});
+            ASSERT_TRUE(result.has_value()) << render(d.diagnostics, d.sources);
+            EXPECT_FALSE(d.diagnostics.has(Code::W0823)) << integrator << '\n' << render(d.diagnostics, d.sources);
+        }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // it, and all sums are M u' - f.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
@@ -158,6 +159,70 @@ TEST(ForceMembers, ClaimsKnowTheSame) {
         const auto checked = check(derivation, 20);
         ASSERT_TRUE(checked) << k << render(derivation.diagnostics, derivation.sources);
         for (const ClaimResult& claim : checked->claims.claims) EXPECT_EQ(claim.holds, !claim.misprint) << k << claim.label;
+    }
+}
+
+// A particle on a wire along a direction of the axes, kept by a vector equation: the component along the wire is zero in every
+// state and left out. Laws that name the whole reaction know that; the friction has a closed form.
+TEST(ForceMembers, ComponentsThatAreLeftOutExertNoForce) {
+    Draw draw(3);
+    const std::size_t count = members(30);
+    for (std::size_t k = 0; k < count; ++k) {
+        const double mass = draw.uniform(0.5, 2), mu = draw.uniform(0.01, 0.3), push = draw.uniform(8, 9), v = draw.uniform(1, 2);
+        const double across = draw.uniform(-4, 4);
+        const std::array<std::string, 3> axes{"x", "y", "z"};
+        const std::string &s = axes[k % 3], &other = axes[(k + 1) % 3], &third = axes[(k + 2) % 3];
+        const std::string force = k % 2 == 0 ? "reaction" : "ideal";
+        const std::string law = k % 4 < 2 ? fmt::format("friction on P along N.{} = {}*mag({}(c))", s, text(mu), force)
+                                          : fmt::format("force on P = -{}*mag({}(c))*N.{}", text(mu), force, s);
+        Derivation d = derive_text(
+            fmt::format("system wire\ncoord x = 0, y = 0, z = 0\nparticle P mass {} at O + x*N.x + y*N.y + z*N.z\n"
+                        "gravity -9.81*N.{}\nforce on P = {}*N.{} + {}*N.{}\nconstraint c: pos(P) = {}*N.{}\nnonideal c: {}\n"
+                        "start {}' = {}\nrun for 0.5, rtol 1e-10, atol 1e-12\n",
+                        text(mass), third, text(push), s, text(across), other, s, s, law, s, text(v)));
+        const auto result = run(d, {});
+        ASSERT_TRUE(result.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
+        const double acceleration = (push - mu * std::hypot(across, 9.81 * mass)) / mass;
+        const auto along = std::ranges::find(result->columns, s) - result->columns.begin();
+        EXPECT_NEAR(result->at(result->rows() - 1, static_cast<std::size_t>(along)), v * 0.5 + acceleration * 0.125, 1e-9) << k;
+        if (HasFailure()) return;
+    }
+}
+
+// A box on two edges of its own, one of them rough. The law acts on the body, the constraint on the point: one place.
+TEST(ForceMembers, ABodyAtItsPointIsThatPoint) {
+    Draw draw(4);
+    const std::size_t count = members(20);
+    for (std::size_t k = 0; k < count; ++k) {
+        const bool slides = k % 2 == 0;
+        const double half = draw.uniform(0.2, 0.6), high = draw.uniform(0.1, 0.4), mu = draw.uniform(0.2, 0.5);
+        const std::string place = k % 4 < 2 ? "F1" : "B at F1";
+        Derivation d = derive_text(
+            fmt::format("system box\ncoord x = 0, z = {1}, b = 0\nframe B from N rotate b about y\npoint C at O + x*N.x + z*N.z\n"
+                        "body B frame B mass 2 center C inertia (0.1, 0.1, 0.1)\npoint F1 at C - {0}*B.x - {1}*B.z\n"
+                        "point F2 at C + {0}*B.x - {1}*B.z\ngravity -9.81*N.z\nforce on B at C = {2}*N.x\n"
+                        "constraint c1: dot(pos(F1), N.z) = 0\nconstraint c2: dot(pos(F2), N.z) = 0\n"
+                        "nonideal c1: friction on B at F1 = {3}*reaction(c1)\nstart x' = {4}\n"
+                        "output along = dot(nonideal(c1, {5}), N.x), up = dot(ideal(c1, {5}) + nonideal(c1, {5}), N.z)\n"
+                        "output rubs = dot(friction(c1), N.x), carries = lambda(c1)\n"
+                        "claim \"whole\": force(c1, {5}) + friction(c1) = ideal(c1, {5}) + nonideal(c1, {5})\n"
+                        "run for 0.1, every 0.02\n",
+                        text(half), text(high), slides ? 3 : 0.5, text(mu), slides ? 1 : 0, place));
+        const auto result = run(d, {});
+        ASSERT_TRUE(result.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_FALSE(d.diagnostics.has_errors()) << render(d.diagnostics, d.sources);
+        const auto column = [&](const std::string& name) {
+            return static_cast<std::size_t>(std::ranges::find(result->columns, name) - result->columns.begin());
+        };
+        ASSERT_LT(column("along"), result->columns.size());
+        for (std::size_t row = 0; row < result->rows(); ++row) {
+            const auto at = [&](const std::string& name) { return result->at(row, column(name)); };
+            EXPECT_NEAR(at("along"), at("rubs"), 1e-9) << k;
+            EXPECT_NEAR(at("up"), at("carries"), 1e-9) << k;
+            EXPECT_GT(std::abs(at("rubs")), 0.1) << k;
+        }
+        if (HasFailure()) return;
     }
 }
 
