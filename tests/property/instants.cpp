@@ -61,6 +61,16 @@ RunOptions with(std::size_t k) {
     return options;
 }
 
+// a relay that switches at an even pace, for long: the limit of work, not chatter
+TEST(Instants, EvenSwitchesForLongAreTheLimitOfWork) {
+    for (const std::string law : {"force on P = -sign(x)*N.x\n", "force on P = -x*N.x\nevent e: x => set x' = x'\n"}) {
+        const Ended e =
+            run_to_its_end("system relay\ncoord x = 1\nparticle P mass 1 at O + x*N.x\n" + law + "run for 1e10, every 1e9\n");
+        EXPECT_EQ(e.run->summary.reason, EndReason::too_many_steps) << e.said();
+        EXPECT_GT(e.run->summary.steps_needed, 1e9);
+    }
+}
+
 TEST(Instants, StepsBeginFarFromZero) {
     Draw draw(10);
     for (std::size_t k = 0; k < members(20); ++k) {
