@@ -45,7 +45,18 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
     std::vector<int> from = before;
     for (int rounds = 0;; ++rounds) {
         const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
-        const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        // Closed contacts can not keep what the laws prescribe, and need not. What moves into them then takes an impact, and both
+        // changes together are the least one.
+        if (jump == LawJump::impossible && failure_.code == Code::E0842 && inspect(now.t, x)) {
+            bool opened = false;
+            for (std::size_t i = 0; i < contacts_.size(); ++i)
+                if (!off_[contacts_[i]] && at_.touches(i)) {
+                    open(i);
+                    opened = true;
+                }
+            if (opened && change_to_mode(x)) jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        }
         if (jump == LawJump::impossible) return false;
         if (jump == LawJump::none) break;
         if (rounds == 0) now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));

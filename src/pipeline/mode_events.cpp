@@ -43,8 +43,13 @@ bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::
     if (motion.position_rows > 0 && position.measure(t, x).scaled > std::max(1e3 * atol_, 1e-6))
         return fail(fmt::format("event {} at t = {} enforces a constraint on positions that does not hold there", event.name,
                                 short_number(t)));
-    if (!project(t, x, false))
-        return fail(fmt::format("no state near the one at t = {} satisfies what event {} enforces", short_number(t), event.name));
+    // contacts take what is enforced as an impact where they can not keep it
+    if (!project(t, x, false)) {
+        std::copy(before.begin(), before.end(), x.begin());
+        if (contacts_.empty() || !inspect(t, x) || !impact(t, x, {}) || !project(t, x, false))
+            return fail(
+                fmt::format("no state near the one at t = {} satisfies what event {} enforces", short_number(t), event.name));
+    }
     if (!inspect(t, x)) return false;
     for (const std::size_t c : event.enforces) begin_friction(c);
     return true;

@@ -8,6 +8,7 @@
 
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
+#include "pipeline/impact_problem.hpp"
 #include "pipeline/missing_values.hpp"
 #include "pipeline/motion_lowering.hpp"
 #include "sim/project.hpp"
@@ -147,7 +148,8 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
     for (bool changed = true; changed && seen.emplace(off_, direction_).second;) {
         std::vector<double> there;
         if (!enter(t, x, there)) return false;
-        changed = false;
+        changed = at_.contradicts && open_one_that_contradicts(t, x);
+        if (changed) continue;
         for (std::size_t i = 0; i < contacts && !changed; ++i) {
             changed = at_.pulls(i, off_) || at_.is_pressed_shut(i, off_);
             if (at_.pulls(i, off_))
@@ -222,7 +224,7 @@ bool ModeSwitching::search(double t, std::span<double> x) {
                 direction_[frictions[k]][axis] = (how == 2 ? -1 : 1) * ways[frictions[k]][axis];
         }
         if (twice || !enter(t, x, there)) continue;
-        bool good = true;
+        bool good = !at_.contradicts;
         for (std::size_t i = 0; i < contacts_.size() && good; ++i) good = !at_.pulls(i, off_) && !at_.is_pressed_shut(i, off_);
         for (std::size_t i = 0; i < m_.frictions.size() && good; ++i)
             good =
@@ -236,9 +238,22 @@ bool ModeSwitching::search(double t, std::span<double> x) {
     return false;
 }
 
+// Rows that depend on each other and contradict themselves: a contact among them that moves away once it is open.
+bool ModeSwitching::open_one_that_contradicts(double t, std::span<const double> x) {
+    const std::vector<bool> before = off_;
+    std::vector<double> there;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        if (off_[contacts_[i]] || !at_.rests(i)) continue;
+        open(i);
+        if (enter(t, x, there) && !at_.contradicts && at_.gap_acceleration[i] > k_force_noise * at_.gap_terms[i]) return true;
+        off_ = before;
+        if (!enter(t, x, there)) return false;
+    }
+    return false;
+}
+
 // With v the rates of the gaps of all contacts that touch, before and after, and p the impulses: 0 <= p, 0 <= v+ + e v-, and of
-// each contact one of the two vanishes. Contacts are opened and closed by the first one that breaks this (Murty's rule), which
-// ends at the one solution there is where the rows are independent: A M^-1 A' is then positive definite.
+// each contact one of the two vanishes.
 bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std::size_t>& closing) {
     // sticking is a matter of the time after
     for (const std::size_t i : closing) off_[contacts_[i]] = false;
@@ -246,13 +261,33 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     std::vector<bool> touching(contacts_.size());
     for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || at_.touches(i);
     std::vector<double> after(x.begin(), x.end());
+    if (!exchange_contacts(t, x, touching, after) && !change_least(t, x, touching, after))
+        return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
+    // what flies off, and what bounces too low to be told from rest
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        if (touching[i]) off_[contacts_[i]] = true;
+    if (!change_to_mode(after)) return fail("the equations behind the impact can not be made");
+    if (!inspect(t, after)) return false;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        if (!touching[i]) continue;
+        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
+        off_[contacts_[i]] = !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
+    }
+    std::copy(after.begin(), after.end(), x.begin());
+    for (std::size_t i = 0; i < m_.constraints.size(); ++i)
+        if (!off_[i] && !m_.constraints[i].stick_of) begin_friction(i);
+    return true;
+}
+
+// Contacts are opened and closed by the first one that breaks the conditions (Murty's rule), which ends at the one solution there
+// is where the rows are independent: A M^-1 A' is then positive definite.
+bool ModeSwitching::exchange_contacts(double t, std::span<const double> x, const std::vector<bool>& touching,
+                                      std::vector<double>& after) {
     std::set<std::vector<bool>> seen;
     for (bool changed = true; changed;) {
-        if (!seen.insert(off_).second) return fail(fmt::format("the impact at t = {} has no solution", short_number(t)));
-        if (!change_to_mode(x)) return fail("the equations of the impact can not be made");
+        if (!seen.insert(off_).second || !change_to_mode(x)) return false;
         MotionProgram& program = *now_->impacted;
-        if (program.run(t, x).status != EvalStatus::ok)
-            return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
+        if (program.run(t, x).status != EvalStatus::ok) return false;
         const std::span<const double> jump = program.output("jump"), impulse = program.output("impulse"),
                                       change = program.output("change"), restitution = program.output("restitution"),
                                       rate = program.output("rate");
@@ -271,19 +306,19 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
         }
         for (std::size_t k = 0; k < jump.size(); ++k) after[m_.coordinates.size() + k] = x[m_.coordinates.size() + k] + jump[k];
     }
-    // what flies off, and what bounces too low to be told from rest
+    return true;
+}
+
+// where rows depend on each other
+bool ModeSwitching::change_least(double t, std::span<const double> x, const std::vector<bool>& touching,
+                                 std::vector<double>& after) {
     for (std::size_t i = 0; i < contacts_.size(); ++i)
-        if (touching[i]) off_[contacts_[i]] = true;
-    if (!change_to_mode(after)) return fail("the equations behind the impact can not be made");
-    if (!inspect(t, after)) return false;
-    for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        if (!touching[i]) continue;
-        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
-        off_[contacts_[i]] = !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
-    }
-    std::copy(after.begin(), after.end(), x.begin());
-    for (std::size_t i = 0; i < m_.constraints.size(); ++i)
-        if (!off_[i] && !m_.constraints[i].stick_of) begin_friction(i);
+        if (touching[i]) open(i);
+    if (!change_to_mode(x)) return false;
+    const auto change = ImpactProblem(system_, *now_, options_.conditions, diagnostics_).solve(t, x, touching);
+    if (!change) return false;
+    const std::size_t n = m_.coordinates.size();
+    for (std::size_t k = 0; k < change->size(); ++k) after[n + k] = x[n + k] + (*change)[k];
     return true;
 }
 
@@ -573,7 +608,9 @@ bool ModeSwitching::begin() {
                               fmt::format("a gap of {}", short_number(at_.gap[i])), "a gap that is zero or positive",
                               "move the start values apart"});
         }
-        if (at_.gap[i] <= k_touching * size && at_.gap_rate[i] <= system_.rest_speed) off_[contacts_[i]] = false;
+        // what moves into a contact takes an impact as soon as the motion begins
+        const bool hits = at_.gap_rate[i] < -system_.rest_speed && at_.gap[i] >= -system_.touching;
+        if (at_.gap[i] <= k_touching * size && at_.gap_rate[i] <= system_.rest_speed && !hits) off_[contacts_[i]] = false;
     }
     if (!good) return false;
     for (std::size_t c = 0; c < off_.size(); ++c)

@@ -84,6 +84,10 @@ private:
     bool settle(double t, std::span<double> x);
     bool search(double t, std::span<double> x);
     bool impact(double t, std::span<double> x, const std::vector<std::size_t>& closing);
+    // by one contact after the other; false where that finds none
+    bool exchange_contacts(double t, std::span<const double> x, const std::vector<bool>& touching, std::vector<double>& after);
+    bool change_least(double t, std::span<const double> x, const std::vector<bool>& touching, std::vector<double>& after);
+    bool open_one_that_contradicts(double t, std::span<const double> x);
     void begin_friction(std::size_t constraint);
     void open(std::size_t contact);
     void close(std::size_t contact);

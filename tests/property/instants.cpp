@@ -61,6 +61,105 @@ RunOptions with(std::size_t k) {
     return options;
 }
 
+// what moves into a contact where the run starts
+TEST(Instants, AnImpactAtTheStart) {
+    Draw draw(7);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const double v = draw.uniform(0.2, 3), r = draw.uniform(0, 0.95), g = draw.uniform(1, 20), end = 0.5 * r * v / g + 1e-3;
+        const Ended ball = run_to_its_end(fmt::format(R"(system ball
+coord y = 0
+particle P mass 1 at O + y*N.y
+start y' = -{}
+gravity -{}*N.y
+constraint floor: y >= 0 restitution {}
+run for {}
+)",
+                                                      text(v), text(g), text(r), text(end)),
+                                          with(k));
+        ASSERT_EQ(ball.run->summary.reason, EndReason::finished) << k << ball.said();
+        const double rest = 2 * r * v / g;
+        if (end < rest) EXPECT_NEAR(ball.state(1), r * v - g * end, 1e-6) << k;
+        EXPECT_EQ(ball.listed("impact on floor"), 1u) << k;
+        EXPECT_LT(ball.run->energy.largest_error, 1e-6) << k;
+        const double m1 = draw.uniform(0.5, 2), m2 = draw.uniform(0.5, 2);
+        const Ended balls = run_to_its_end(fmt::format(R"(system balls
+coord x1 = 0, x2 = 0
+particle A mass {} at O + x1*N.x
+particle B mass {} at O + x2*N.x
+start x1' = {}
+constraint c: x2 - x1 >= 0 restitution {}
+run for 1
+)",
+                                                       text(m1), text(m2), text(v), text(r)),
+                                           with(k));
+        ASSERT_EQ(balls.run->summary.reason, EndReason::finished) << k << balls.said();
+        EXPECT_NEAR(balls.state(2), v * (m1 - r * m2) / (m1 + m2), 1e-6) << k;
+        EXPECT_NEAR(balls.state(3), v * m1 * (1 + r) / (m1 + m2), 1e-6) << k;
+    }
+}
+
+// one floor written several times, with several coefficients: the ball leaves by the largest
+TEST(Instants, ImpactsOnContactsThatDependOnEachOther) {
+    Draw draw(8);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const double g = draw.uniform(2, 20), fall = std::sqrt(2 / g);
+        std::string rows;
+        double largest = 0;
+        for (std::size_t i = 0; i < 2 + k % 3; ++i) {
+            const double r = draw.uniform(0.05, 0.9);
+            largest = std::max(largest, r);
+            rows += fmt::format("constraint c{}: {}*y >= 0 restitution {}\n", i, text(draw.power_of_ten(-2, 2)), text(r));
+        }
+        const double after = 0.7 * largest * fall;
+        const Ended e = run_to_its_end(fmt::format(R"(system floors
+coord y = 1
+particle P mass 1 at O + y*N.y
+gravity -{}*N.y
+{}run for {}
+)",
+                                                   text(g), rows, text(fall + after)),
+                                       with(k));
+        ASSERT_EQ(e.run->summary.reason, EndReason::finished) << k << e.said();
+        EXPECT_NEAR(e.state(1), largest * g * fall - g * after, 1e-6) << k;
+    }
+}
+
+// a floor that a prescribed motion lifts a load from: the contact opens
+TEST(Instants, ContactsThatContradictOpen) {
+    Draw draw(9);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const double a = draw.uniform(0.5, 3), m = draw.uniform(0.5, 3), v = draw.uniform(0.2, 2), at = draw.uniform(0.1, 0.5);
+        const std::string load = fmt::format(
+            "system lift\ncoord y = 0\nparticle P mass {} at O + y*N.y\npoint Pad at O + ({{}})*N.y\n"
+            "gravity -9.81*N.y\nconstraint floor: y >= 0\n",
+            text(m));
+        const auto model = [&](const std::string& pad, const std::string& row) {
+            return fmt::format(fmt::runtime(load), pad) + row + "run for 1\n";
+        };
+        const std::string rises = fmt::format("{}*t^2/2", text(a)), hits = fmt::format("{}*(t - {})", text(v), text(at));
+        const std::string paddle = "constraint paddle: dot(P - Pad, N.y) >= 0\n";
+        const Ended crane = run_to_its_end(model("0", fmt::format("constraint crane: y = {}\n", rises)), with(k));
+        ASSERT_EQ(crane.run->summary.reason, EndReason::finished) << k << crane.said();
+        EXPECT_NEAR(crane.state(0), 0.5 * a, 1e-6) << k;
+        const Ended later = run_to_its_end(
+            model("0", fmt::format("constraint crane: y' = if(t < {}, 0, {}*(t - {}))\n", text(at), text(a), text(at))), with(k));
+        ASSERT_EQ(later.run->summary.reason, EndReason::finished) << k << later.said();
+        EXPECT_NEAR(later.state(0), 0.5 * a * (1 - at) * (1 - at), 1e-6) << k;
+        const Ended pushed = run_to_its_end(model(rises, paddle), with(k));
+        ASSERT_EQ(pushed.run->summary.reason, EndReason::finished) << k << pushed.said();
+        EXPECT_NEAR(pushed.state(0), 0.5 * a, 1e-6) << k;
+        const Ended hit = run_to_its_end(model(hits, paddle), with(k));
+        ASSERT_EQ(hit.run->summary.reason, EndReason::finished) << k << hit.said();
+        EXPECT_NEAR(hit.state(0), v * (1 - at), 1e-6) << k;
+        const Ended enforced = run_to_its_end(
+            model("0",
+                  fmt::format("constraint crane: y' = {} initially off\nevent go: t - {} => enforce crane\n", text(v), text(at))),
+            with(k));
+        ASSERT_EQ(enforced.run->summary.reason, EndReason::finished) << k << enforced.said();
+        EXPECT_NEAR(enforced.state(0), v * (1 - at), 1e-6) << k;
+    }
+}
+
 // a relay that switches at an even pace, for long: the limit of work, not chatter
 TEST(Instants, EvenSwitchesForLongAreTheLimitOfWork) {
     for (const std::string law : {"force on P = -sign(x)*N.x\n", "force on P = -x*N.x\nevent e: x => set x' = x'\n"}) {
