@@ -113,10 +113,10 @@ double ModeSwitching::next_instant(double t, double t_end) { return laws_ ? laws
 
 Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
     Instant now{t, off_, {x.begin(), x.end()}};
-    look_at_events(t, x, nullptr);
+    look_at_events(t, x);
     if (laws_->due().empty()) {  // the search for instants got only that far, or a condition loses its value
         now.acted.resize(m_.events.size());
-        settle_guards(now);
+        settle_guards(now, x);
         return laws_have_values(t, x) ? Verdict::go_on : Verdict::failed;
     }
     const Verdict verdict = happen(now, x, {}, Flips(laws_->due().begin(), laws_->due().end()));

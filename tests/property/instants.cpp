@@ -61,6 +61,181 @@ RunOptions with(std::size_t k) {
     return options;
 }
 
+// the projection of what an event sets moves its own expression
+TEST(Instants, AnEventWhoseSetIsMovedOnActsOnce) {
+    Draw draw(1);
+    for (std::size_t k = 0; k < members(40); ++k) {
+        const double m1 = draw.uniform(0.5, 2), m2 = draw.uniform(0.5, 2), g = draw.uniform(1, 4), at = draw.uniform(0.2, 0.8);
+        const double to = at + draw.uniform(0.1, 1), start = at + draw.uniform(0.1, 1);
+        const double slows = g * m2 / (m1 + m2), after = (m1 * to + m2 * at) / (m1 + m2);
+        const double first = (start - at) / slows, pause = (after - at) / slows;
+        const double end = first + 3.5 * pause;
+        const Ended e =
+            run_to_its_end(fmt::format(R"(system own
+coord x = 0, y = 0, n = 0
+particle P mass 1 at O
+particle A mass {} at O + x*N.x
+particle B mass {} at O + y*N.y
+particle C mass 1 at O + n*N.z
+force on B = -{}*N.y
+start x' = {}, y' = {}
+constraint c: x' = y'
+event e: y' - {} => set x' = {}, n = n + 1
+run for {}
+)",
+                                       text(m1), text(m2), text(g * m2), text(start), text(start), text(at), text(to), text(end)),
+                           with(k));
+        ASSERT_EQ(e.run->summary.reason, EndReason::finished) << k << e.said();
+        EXPECT_NEAR(e.state(2), 4, 1e-9) << k;
+        EXPECT_NEAR(e.state(3), after - 0.5 * pause * slows, 1e-6) << k;
+    }
+}
+
+// a ball that bounces by an event: it ends by name where the bounces accumulate, and is never below the floor
+TEST(Instants, EventsThatAccumulateEndByName) {
+    Draw draw(2);
+    for (std::size_t k = 0; k < members(40); ++k) {
+        const double g = draw.uniform(1, 20), h = draw.uniform(0.2, 2), r = draw.uniform(0.2, 0.8);
+        const double accumulate = std::sqrt(2 * h / g) * (1 + r) / (1 - r);
+        RunOptions options = with(k);
+        if (k % 3 == 0) options.max_step = accumulate * draw.power_of_ten(-3, -1);
+        const Ended e = run_to_its_end(fmt::format(R"(system zeno
+coord y = {}, n = 0
+particle P mass 1 at O + y*N.y
+particle C mass 1 at O + n*N.x
+gravity -{}*N.y
+event bounce: y falling => set y' = -{}*y', n = n + 1
+run for {}
+)",
+                                                   text(h), text(g), text(r), text(1.5 * accumulate)),
+                                       options);
+        EXPECT_EQ(e.count(Code::E0843), 1u) << k << e.said();
+        EXPECT_NEAR(e.run->summary.t_end, accumulate, 1e-4 * accumulate) << k;
+        for (std::size_t row = 0; row < e.run->rows(); ++row) ASSERT_GT(e.run->at(row, 0), -1e-8) << k;
+    }
+}
+
+TEST(Instants, BouncesThatDoNotShrinkGoOn) {
+    Draw draw(3);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const double v = draw.power_of_ten(-3, 0), g = 10, pause = 2 * v / g;
+        const Ended e = run_to_its_end(fmt::format(R"(system steady
+coord y = 0, n = 0
+particle P mass 1 at O + y*N.y
+particle C mass 1 at O + n*N.x
+gravity -{}*N.y
+start y' = {}
+event b: y falling => set y' = {}, n = n + 1
+run for {}
+)",
+                                                   text(g), text(v), text(v), text(100.5 * pause)),
+                                       with(k));
+        ASSERT_EQ(e.run->summary.reason, EndReason::finished) << k << e.said();
+        EXPECT_NEAR(e.state(1), 100, 1e-9) << k << " " << v;
+    }
+}
+
+// touching zero and going back is not a passage
+TEST(Instants, AReportBesideABounceIsListedOnce) {
+    Draw draw(4);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const double g = draw.uniform(5, 15), r = draw.uniform(0.6, 0.9), scale = draw.power_of_ten(-3, 3);
+        const double fall = std::sqrt(2 / g), end = fall * (1 + 2 * r + 2 * r * r + r * r * r);
+        for (const bool contact : {false, true}) {
+            const Ended e = run_to_its_end(fmt::format(R"(system reports
+coord y = 1
+particle P mass 1 at O + y*N.y
+gravity -{}*N.y
+{}
+event r: {}*y => report
+event lift: y rising => report
+run for {}
+)",
+                                                       text(g),
+                                                       contact ? "constraint floor: y >= 0 restitution " + text(r)
+                                                               : "event b: y falling => set y' = -" + text(r) + "*y'",
+                                                       text(scale), text(end)),
+                                           with(k));
+            ASSERT_EQ(e.run->summary.reason, EndReason::finished) << k << e.said();
+            EXPECT_EQ(e.listed("r"), 3u) << k;
+            EXPECT_EQ(e.listed("lift"), 0u) << k;
+        }
+    }
+}
+
+// an event at the instant at which a law would lead back to its surface
+TEST(Instants, AnEventActsWhereALawWouldSlide) {
+    Draw draw(5);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const double F = draw.uniform(0.5, 2), v = draw.uniform(0.5, 2), stops = v / F, again = draw.uniform(0.5, 2);
+        const std::string braked = fmt::format(R"(system brake
+coord x = 0
+particle P mass 1 at O + x*N.x
+start x' = {}
+constraint held: x' = 0 initially off
+force on P = -{}*sign(x')*N.x
+)",
+                                               text(v), text(F));
+        const Ended stop =
+            run_to_its_end(braked + fmt::format("event rest: x' falling => stop\nrun for {}\n", text(3 * stops)), with(k));
+        EXPECT_EQ(stop.run->summary.reason, EndReason::event) << k << stop.said();
+        EXPECT_NEAR(stop.run->summary.t_end, stops, 1e-6 * stops) << k;
+        const Ended held = run_to_its_end(
+            braked + fmt::format("event rest: x' falling => enforce held\nrun for {}\n", text(3 * stops)), with(k));
+        ASSERT_EQ(held.run->summary.reason, EndReason::finished) << k << held.said();
+        EXPECT_NEAR(held.state(0), 0.5 * v * stops, 1e-6) << k;
+        const double end = stops + 0.5 * again / F;
+        const Ended kicked = run_to_its_end(
+            braked + fmt::format("event rest: x' falling => set x' = {}\nrun for {}\n", text(again), text(end)), with(k));
+        ASSERT_EQ(kicked.run->summary.reason, EndReason::finished) << k << kicked.said();
+        EXPECT_NEAR(kicked.state(1), 0.5 * again, 1e-6) << k;
+        const Ended reported =
+            run_to_its_end(braked + fmt::format("event rest: x' falling => report\nrun for {}\n", text(3 * stops)), with(k));
+        EXPECT_EQ(reported.count(Code::E0832), 1u) << k << reported.said();
+        EXPECT_EQ(reported.listed("rest"), 1u) << k;
+    }
+}
+
+// a cascade is found however small the numbers of its event are
+TEST(Instants, CascadesDoNotDependOnTheUnitOfAnEvent) {
+    Draw draw(6);
+    for (std::size_t k = 0; k < members(40); ++k) {
+        const double back = draw.uniform(0.1, 0.6), between = draw.uniform(back + 0.05, 0.95), scale = draw.power_of_ten(-30, 9);
+        const Ended e = run_to_its_end(fmt::format(R"(system cascade
+coord x = 0, n = 0
+particle P mass 1 at O + x*N.x
+particle C mass 1 at O + n*N.x
+start x' = 1
+event a: x - 1 rising => set x = {}
+event b: {}*(x - {}) falling => set n = n + 1
+run for 1.01
+)",
+                                                   text(back), text(scale), text(between)),
+                                       with(k));
+        ASSERT_EQ(e.run->summary.reason, EndReason::finished) << k << e.said();
+        EXPECT_NEAR(e.state(1), 1, 1e-9) << k << " " << scale;
+    }
+}
+
+TEST(Instants, OrdersThatMatterAreNamed) {
+    const auto warned = [](const std::string& rows) {
+        return run_to_its_end("system order\ncoord x = 0, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nstart x' = 1\n" + rows +
+                              "run for 2\n")
+            .count(Code::W0845);
+    };
+    const std::string rail = "constraint rail: y = 0\n", c = "constraint c: x' = y' initially off\n";
+    EXPECT_EQ(warned(rail + "event a: x - 1 rising => drop rail\nevent b: 2*x - 2 rising => enforce rail\n"), 1u);
+    EXPECT_EQ(warned(c + "event a: x - 1 rising => set x' = 2\nevent b: 2*x - 2 rising => enforce c\n"), 1u);
+    EXPECT_EQ(warned(c + "event b: 2*x - 2 rising => enforce c\nevent a: x - 1 rising => set x' = 2\n"), 1u);
+    EXPECT_EQ(warned("event a: x - 1 rising => set x' = 1.5\nevent b: 2*x - 2 rising => set x' = 3\n"
+                     "event c: 3*x - 3 rising => set x' = 1.5\n"),
+              2u);
+    // different things
+    EXPECT_EQ(warned("event a: x - 1 rising => set x' = 1.5\nevent b: 2*x - 2 rising => set y' = 3\n"), 0u);
+    EXPECT_EQ(warned(c + "event a: x - 1 rising => drop c\nevent b: 2*x - 2 rising => set y' = 3\n"), 0u);
+    EXPECT_EQ(warned(c + "event a: x - 1 rising => report\nevent b: 2*x - 2 rising => enforce c\n"), 0u);
+}
+
 // what moves into a contact where the run starts
 TEST(Instants, AnImpactAtTheStart) {
     Draw draw(7);
