@@ -16,6 +16,7 @@ bool ContactState::inspect(Mode& mode, double t, std::span<const double> x) {
     const EvalReport report = program.run(t, x);
     if (report.status != EvalStatus::ok && report.status != EvalStatus::inconsistent_rows) return false;
     mode.rank = report.rank;
+    contradicts = report.status == EvalStatus::inconsistent_rows;
     const auto take = [&](std::string_view name, std::vector<double>& to) {
         const std::span<const double> from = program.output(name);
         std::copy(from.begin(), from.end(), to.begin());

@@ -48,6 +48,8 @@ struct ContactState {
     [[nodiscard]] bool has_negative_bound(std::size_t i, const std::vector<bool>& off) const;
 
     const SwitchedSystem& system;
+    // its rows depend on each other and contradict themselves: what it says of forces and accelerations means nothing
+    bool contradicts = false;
     std::vector<double> gap, gap_rate, gap_acceleration, gap_terms, push;  // by contact
     std::vector<double> bound, static_bound, slip_terms;                   // by friction, as the rest
     std::vector<std::array<double, 3>> slip, slip_acceleration, friction;

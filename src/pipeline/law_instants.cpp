@@ -61,7 +61,18 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
     for (int rounds = 0;; ++rounds) {
         const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
         const std::vector<double> x_before(x.begin(), x.end());
-        const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        // Closed contacts can not keep what the laws prescribe, and need not. What moves into them then takes an impact, and both
+        // changes together are the least one.
+        if (jump == LawJump::impossible && failure_.code == Code::E0842 && inspect(now.t, x)) {
+            bool opened = false;
+            for (std::size_t i = 0; i < contacts_.size(); ++i)
+                if (!off_[contacts_[i]] && at_.touches(i)) {
+                    open(i);
+                    opened = true;
+                }
+            if (opened && change_to_mode(x)) jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        }
         if (jump == LawJump::impossible) return false;
         if (jump == LawJump::none) break;
         if (rounds == 0)
@@ -122,10 +133,10 @@ double ModeSwitching::next_instant(double t, double t_end) { return laws_ ? laws
 
 Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
     Instant now{t, off_, {x.begin(), x.end()}};
-    look_at_events(t, x, nullptr);
+    look_at_events(t, x);
     if (laws_->due().empty()) {  // the search for instants got only that far, or a condition loses its value
         now.acted.resize(m_.events.size());
-        settle_guards(now);
+        settle_guards(now, x);
         return laws_have_values(t, x) ? Verdict::go_on : Verdict::failed;
     }
     const Verdict verdict = happen(now, x, {}, Flips(laws_->due().begin(), laws_->due().end()));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
+#include "pipeline/impact_problem.hpp"
 #include "pipeline/missing_values.hpp"
 #include "pipeline/motion_lowering.hpp"
 #include "sim/project.hpp"
@@ -21,6 +23,11 @@ namespace {
 constexpr std::size_t k_most_rounds = 100;
 // choices of contacts and frictions that are looked through where one change at a time finds none
 constexpr double k_most_choices = 3000;
+// so many pauses of an event, each shorter than the one before, the last one this short against the run: they accumulate
+constexpr std::size_t k_shrinking_pauses = 20;
+constexpr double k_shortest_pause = 1e-9;
+// so many times what the tolerances make of its expression, an event has hardly left zero; in such a part of the run
+constexpr double k_hardly = 10, k_soon = 1e-6;
 
 }  // namespace
 
@@ -32,6 +39,9 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       system_(whole, run.atol, options.jacobian),
       options_(std::move(options)),
       atol_(run.atol),
+      rtol_(run.rtol),
+      duration_(std::abs(run.t1 - run.t0)),
+      direction_of_time_(run.t1 < run.t0 ? -1 : 1),
       diagnostics_(diagnostics),
       contacts_(system_.contacts),
       direction_(m_.frictions.size(), {1, 0, 0}),
@@ -147,7 +157,8 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
     for (bool changed = true; changed && seen.emplace(off_, direction_).second;) {
         std::vector<double> there;
         if (!enter(t, x, there)) return false;
-        changed = false;
+        changed = at_.contradicts && open_one_that_contradicts(t, x);
+        if (changed) continue;
         for (std::size_t i = 0; i < contacts && !changed; ++i) {
             changed = at_.pulls(i, off_) || at_.is_pressed_shut(i, off_);
             if (at_.pulls(i, off_))
@@ -226,7 +237,7 @@ bool ModeSwitching::search(double t, std::span<double> x) {
                 direction_[frictions[k]][axis] = (how == 2 ? -1 : 1) * ways[frictions[k]][axis];
         }
         if (twice || !enter(t, x, there)) continue;
-        bool good = true;
+        bool good = !at_.contradicts;
         for (std::size_t i = 0; i < contacts_.size() && good; ++i) good = !at_.pulls(i, off_) && !at_.is_pressed_shut(i, off_);
         for (std::size_t i = 0; i < m_.frictions.size() && good; ++i)
             good =
@@ -240,9 +251,22 @@ bool ModeSwitching::search(double t, std::span<double> x) {
     return false;
 }
 
+// Rows that depend on each other and contradict themselves: a contact among them that moves away once it is open.
+bool ModeSwitching::open_one_that_contradicts(double t, std::span<const double> x) {
+    const std::vector<bool> before = off_;
+    std::vector<double> there;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        if (off_[contacts_[i]] || !at_.rests(i)) continue;
+        open(i);
+        if (enter(t, x, there) && !at_.contradicts && at_.gap_acceleration[i] > k_force_noise * at_.gap_terms[i]) return true;
+        off_ = before;
+        if (!enter(t, x, there)) return false;
+    }
+    return false;
+}
+
 // With v the rates of the gaps of all contacts that touch, before and after, and p the impulses: 0 <= p, 0 <= v+ + e v-, and of
-// each contact one of the two vanishes. Contacts are opened and closed by the first one that breaks this (Murty's rule), which
-// ends at the one solution there is where the rows are independent: A M^-1 A' is then positive definite.
+// each contact one of the two vanishes.
 bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std::size_t>& closing) {
     // sticking is a matter of the time after
     for (const std::size_t i : closing) off_[contacts_[i]] = false;
@@ -250,13 +274,35 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     std::vector<bool> touching(contacts_.size());
     for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || at_.touches(i);
     std::vector<double> after(x.begin(), x.end());
+    if (!exchange_contacts(t, x, touching, after) && !change_least(t, x, touching, after))
+        return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
+    // what flies off, and what bounces too low to be told from rest
+    for (std::size_t i = 0; i < contacts_.size(); ++i)
+        if (touching[i]) off_[contacts_[i]] = true;
+    if (!change_to_mode(after)) return fail("the equations behind the impact can not be made");
+    if (!inspect(t, after)) return false;
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+        if (!touching[i]) continue;
+        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
+        // one that nothing presses leaves, however slowly: closed, it would open at once
+        const bool leaves = v >= 0 && a > k_force_noise * at_.gap_terms[i];
+        off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
+    }
+    std::copy(after.begin(), after.end(), x.begin());
+    for (std::size_t i = 0; i < m_.constraints.size(); ++i)
+        if (!off_[i] && !m_.constraints[i].stick_of) begin_friction(i);
+    return true;
+}
+
+// Contacts are opened and closed by the first one that breaks the conditions (Murty's rule), which ends at the one solution there
+// is where the rows are independent: A M^-1 A' is then positive definite.
+bool ModeSwitching::exchange_contacts(double t, std::span<const double> x, const std::vector<bool>& touching,
+                                      std::vector<double>& after) {
     std::set<std::vector<bool>> seen;
     for (bool changed = true; changed;) {
-        if (!seen.insert(off_).second) return fail(fmt::format("the impact at t = {} has no solution", short_number(t)));
-        if (!change_to_mode(x)) return fail("the equations of the impact can not be made");
+        if (!seen.insert(off_).second || !change_to_mode(x)) return false;
         MotionProgram& program = *now_->impacted;
-        if (program.run(t, x).status != EvalStatus::ok)
-            return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
+        if (program.run(t, x).status != EvalStatus::ok) return false;
         const std::span<const double> jump = program.output("jump"), impulse = program.output("impulse"),
                                       change = program.output("change"), restitution = program.output("restitution"),
                                       rate = program.output("rate");
@@ -275,21 +321,19 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
         }
         for (std::size_t k = 0; k < jump.size(); ++k) after[m_.coordinates.size() + k] = x[m_.coordinates.size() + k] + jump[k];
     }
-    // what flies off, and what bounces too low to be told from rest
+    return true;
+}
+
+// where rows depend on each other
+bool ModeSwitching::change_least(double t, std::span<const double> x, const std::vector<bool>& touching,
+                                 std::vector<double>& after) {
     for (std::size_t i = 0; i < contacts_.size(); ++i)
-        if (touching[i]) off_[contacts_[i]] = true;
-    if (!change_to_mode(after)) return fail("the equations behind the impact can not be made");
-    if (!inspect(t, after)) return false;
-    for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        if (!touching[i]) continue;
-        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
-        // one that nothing presses leaves, however slowly: closed, it would open at once
-        const bool leaves = v >= 0 && a > k_force_noise * at_.gap_terms[i];
-        off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
-    }
-    std::copy(after.begin(), after.end(), x.begin());
-    for (std::size_t i = 0; i < m_.constraints.size(); ++i)
-        if (!off_[i] && !m_.constraints[i].stick_of) begin_friction(i);
+        if (touching[i]) open(i);
+    if (!change_to_mode(x)) return false;
+    const auto change = ImpactProblem(system_, *now_, options_.conditions, diagnostics_).solve(t, x, touching);
+    if (!change) return false;
+    const std::size_t n = m_.coordinates.size();
+    for (std::size_t k = 0; k < change->size(); ++k) after[n + k] = x[n + k] + (*change)[k];
     return true;
 }
 
@@ -391,16 +435,36 @@ void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> 
 // One round: laws, contacts and frictions, impacts, events in the order of the file, and the mode that follows from all of it.
 bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips) {
     const bool changed = std::exchange(now.changed, false);
-    if (!switch_laws(now, x, flips) || !inspect(now.t, x)) return false;
     std::vector<std::size_t> closing, events;
+    for (const GuardMeaning& meaning : happened)
+        if (meaning.what == GuardMeaning::What::event) events.push_back(meaning.index);
+    std::ranges::sort(events);
+    // laws that lead back to their surface: an event that acts there may change that
+    const bool slides = !switch_laws(now, x, flips);
+    if (slides && (failure_.code != Code::E0832 || events.empty())) return false;
+    const Diagnostic sliding = failure_;
+    if (!inspect(now.t, x)) return false;
     switch_contacts(now, happened, closing);
     if (!closing.empty()) {
         if (!keeps_contacts_open(now.t) || !impact(now.t, x, closing)) return false;
         for (const std::size_t i : closing) now.what.push_back(fmt::format("impact on {}", m_.constraints[contacts_[i]].name));
     }
-    for (const GuardMeaning& meaning : happened)
-        if (meaning.what == GuardMeaning::What::event) events.push_back(meaning.index);
-    std::ranges::sort(events);
+    if (!act_events(now, x, events)) return false;
+    if (slides && now.stop) return true;
+    now.changed = now.changed || slides;
+    if (now.changed && (!settle_all(now.t, x) || !keeps_contacts_open(now.t))) return false;
+    if (slides && !laws_->leaves_surfaces(now_->laws, now.t, x, failure_)) {
+        failure_ = sliding;
+        return false;
+    }
+    if (events.size() == 1 && now.changed && now.acted[events[0]])
+        if (const int side = events_at(now.t, x)[events[0]].side(); side != 0) event_sides_[events[0]] = side;
+    now.changed = now.changed || changed;
+    return true;
+}
+
+// each sees what the ones before it left
+bool ModeSwitching::act_events(Instant& now, std::span<double> x, const std::vector<std::size_t>& events) {
     judge_order(now.t, x, events);
     for (const std::size_t i : events) {
         const Event& event = m_.events[i];
@@ -408,26 +472,47 @@ bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const Guard
         now.stop = now.stop || event.stop;
         if (event.sets.empty() && event.drops.empty() && event.enforces.empty()) continue;
         now.changed = now.acted[i] = true;
-        const std::vector<int> sides = event_sides_;
         if (!apply(event, i, now.t, x)) return false;
         // what an event does to its own expression is no passage
-        look_at_events(now.t, x, nullptr);
-        const int own = event_sides_[i];
-        event_sides_ = sides;
-        event_sides_[i] = own;
+        event_sides_[i] = own_side(i, now.t, x);
     }
-    if (now.changed && (!settle_all(now.t, x) || !keeps_contacts_open(now.t))) return false;
-    now.changed = now.changed || changed;
     return true;
 }
 
-void ModeSwitching::settle_guards(const Instant& now) {
+void ModeSwitching::settle_guards(const Instant& now, std::span<const double> x) {
     settled_.clear();
+    const std::span<const EventValue> values = events_at(now.t, x);
     for (std::size_t g = 0; g < now_->guards.size(); ++g) {
         const auto& [what, i] = now_->guards[g];
-        if (what == GuardMeaning::What::event) settled_.push_back({g, now.acted[i] ? 0 : event_sides_[i]});
         if (what == GuardMeaning::What::condition) settled_.push_back({g, laws_->sides()[i]});
+        if (what != GuardMeaning::What::event) continue;
+        // On zero its rate tells. A guard that came through zero and is sent back has touched it.
+        const EventValue& v = values[i];
+        const bool sent_back = v.heads * event_sides_[i] < 0 && i < now.came_through.size() && now.came_through[i];
+        if (v.near_zero() && v.heads != 0 && (now.acted[i] || sent_back)) {
+            event_sides_[i] = v.heads;
+            settled_.push_back({g, 2 * v.heads});
+        } else {
+            settled_.push_back({g, now.acted[i] ? 0 : event_sides_[i]});
+        }
     }
+}
+
+// An event whose pauses shrink towards nothing, as of a ball that bounces by it: what comes after the last one is not known.
+bool ModeSwitching::events_accumulate(const Instant& now) {
+    bool out = false;
+    for (std::size_t i = 0; i < now.acted.size(); ++i) {
+        if (!now.acted[i]) continue;
+        const auto [place, first] = paces_.try_emplace(i, Pace{now.t, std::numeric_limits<double>::infinity(), 0});
+        Pace& pace = place->second;
+        if (first) continue;
+        const double pause = std::abs(now.t - pace.last);
+        pace.shorter = pause < pace.pause ? pace.shorter + 1 : 0;
+        pace.last = now.t;
+        pace.pause = pause;
+        out = out || (pace.shorter >= k_shrinking_pauses && pause <= k_shortest_pause * duration_);
+    }
+    return out;
 }
 
 void ModeSwitching::say(const Instant& now, std::span<const GuardMeaning> happened, std::span<const double> x) {
@@ -452,6 +537,12 @@ void ModeSwitching::say(const Instant& now, std::span<const GuardMeaning> happen
 Switching::Verdict ModeSwitching::happen(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened,
                                          const Flips& flips) {
     now.acted.resize(m_.events.size());
+    now.came_through.resize(m_.events.size());
+    const std::span<const EventValue> values = events_at(now.t, x);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        now.came_through[i] = values[i].near_zero() && values[i].heads * event_sides_[i] > 0;
+        now.lies.push_back(values[i].side());
+    }
     const bool ledger = x.size() > states() && motion().works.back() == k_jumps;
     const double energy_before = ledger ? energy(now.t, x) : 0;
     std::vector<GuardMeaning> round(happened.begin(), happened.end());
@@ -460,15 +551,36 @@ Switching::Verdict ModeSwitching::happen(Instant& now, std::span<double> x, std:
             say(now, happened, x);
             return Verdict::endless;
         }
-        if (!act(now, x, round, rounds == 0 ? flips : Flips{})) return Verdict::failed;
+        if (!act(now, x, round, rounds == 0 ? flips : Flips{})) {
+            if (failure_.code == Code::E0832) say(now, happened, x);
+            return Verdict::failed;
+        }
         round.clear();
-        if (now.changed) look_at_events(now.t, x, &round);
+        if (now.changed) look_at_events(now, x, round);
     }
     if (now.changed && ledger) add_work(motion(), x, x.size() - states() - 1, energy(now.t, x) - energy_before);
-    if (now.changed) settle_guards(now);
+    if (now.changed) settle_guards(now, x);
     say(now, happened, x);
     if (now.stop) return Verdict::stop;
+    if (events_accumulate(now)) return Verdict::endless;
     return now.changed ? Verdict::changed : Verdict::go_on;
+}
+
+// An event that has just acted passes again while its expression still moves the other way: what it did between is smaller than
+// the integrator can follow.
+bool ModeSwitching::comes_back_unseen(double t, std::span<const double> x, std::span<const std::size_t> guards,
+                                      std::span<const int> sides) {
+    if (paces_.empty()) return false;
+    const std::span<const EventValue> values = events_at(t, x);
+    return std::ranges::any_of(guards, [&](std::size_t g) {
+        const auto& [what, i] = now_->guards[g];
+        const auto pace = paces_.find(i);
+        if (what != GuardMeaning::What::event || pace == paces_.end()) return false;
+        const EventValue& v = values[i];
+        const double pause = std::abs(t - pace->second.last);
+        return v.near_zero() && v.heads * sides[g] < 0 && pause * v.speed <= k_hardly * std::max(v.noise, v.band) &&
+               pause <= k_soon * duration_;
+    });
 }
 
 Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::span<const std::size_t> guards,
@@ -482,6 +594,7 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
     }
     for (std::size_t g = 0; g < sides.size(); ++g)
         if (now_->guards[g].what == GuardMeaning::What::event) event_sides_[now_->guards[g].index] = sides[g];
+    if (comes_back_unseen(t, x, guards, sides)) return Verdict::endless;
     const Verdict verdict = happen(now, x, happened, flips);
     return verdict != Verdict::changed || laws_have_values(t, x) ? verdict : Verdict::failed;
 }
@@ -558,7 +671,7 @@ bool ModeSwitching::begin() {
         return false;
     }
     if (contacts_.empty() && m_.frictions.empty()) {
-        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())});
+        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())}, x);
         return true;
     }
     const bool inspected = inspect(t, x);
@@ -579,13 +692,15 @@ bool ModeSwitching::begin() {
                               fmt::format("a gap of {}", short_number(at_.gap[i])), "a gap that is zero or positive",
                               "move the start values apart"});
         }
-        if (at_.gap[i] <= k_touching * size && at_.gap_rate[i] <= system_.rest_speed) off_[contacts_[i]] = false;
+        // what moves into a contact takes an impact as soon as the motion begins
+        const bool hits = at_.gap_rate[i] < -system_.rest_speed && at_.gap[i] >= -system_.touching;
+        if (at_.gap[i] <= k_touching * size && at_.gap_rate[i] <= system_.rest_speed && !hits) off_[contacts_[i]] = false;
     }
     if (!good) return false;
     for (std::size_t c = 0; c < off_.size(); ++c)
         if (!off_[c] && !m_.constraints[c].stick_of) begin_friction(c);
     if (settle_all(t, x)) {
-        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())});
+        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())}, x);
         return true;
     }
     if (failure_.code == Code::E0832) {

@@ -27,6 +27,7 @@
 #include "base/diagnostics.hpp"
 #include "dynam/constrained_dynamics.hpp"
 #include "pipeline/contact_state.hpp"
+#include "pipeline/event_look.hpp"
 #include "pipeline/law_switching.hpp"
 #include "pipeline/mode.hpp"
 #include "pipeline/undetermined_forces.hpp"
@@ -90,6 +91,10 @@ private:
     bool settle(double t, std::span<double> x);
     bool search(double t, std::span<double> x);
     bool impact(double t, std::span<double> x, const std::vector<std::size_t>& closing);
+    // by one contact after the other; false where that finds none
+    bool exchange_contacts(double t, std::span<const double> x, const std::vector<bool>& touching, std::vector<double>& after);
+    bool change_least(double t, std::span<const double> x, const std::vector<bool>& touching, std::vector<double>& after);
+    bool open_one_that_contradicts(double t, std::span<const double> x);
     void begin_friction(std::size_t constraint);
     void open(std::size_t contact);
     void close(std::size_t contact);
@@ -102,12 +107,15 @@ private:
         std::vector<bool> off_before;
         std::vector<double> x_before;
         std::vector<std::string> what{};
-        std::vector<bool> acted{};  // by event
+        std::vector<bool> acted{};         // by event
+        std::vector<bool> came_through{};  // by event: its expression came through zero at this instant, before anything acted
+        std::vector<int> lies{};           // by event: the sign of its value before what acts next, 0 where that is round-off
         bool changed = false, stop = false;
     };
     using Flips = std::vector<LawSwitching::Flip>;
     Verdict happen(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
     bool act(Instant& now, std::span<double> x, std::span<const GuardMeaning> happened, const Flips& flips);
+    bool act_events(Instant& now, std::span<double> x, const std::vector<std::size_t>& events);
     bool decide_laws(double t, std::span<const double> x, const Flips& flips);
     bool laws_have_values(double t, std::span<const double> x);
     bool switch_laws(Instant& now, std::span<double> x, const Flips& flips);
@@ -117,11 +125,25 @@ private:
     bool apply(const Event& event, std::size_t index, double t, std::span<double> x);
     bool set_values(const Event& event, std::size_t index, double t, std::span<double> x);
     void judge_order(double t, std::span<const double> x, std::span<const std::size_t> events);
+    void judge_order(double t, std::span<const double> x, std::size_t first, std::size_t second);
+    // what two events at an instant lead to, one after the other; none where they lead nowhere
+    struct Outcome {
+        std::vector<double> x;
+        std::vector<bool> off;
+    };
+    std::optional<Outcome> outcome_of(double t, std::span<const double> x, std::size_t first, std::size_t second);
     bool keeps_contacts_open(double t);
     [[nodiscard]] Diagnostic penetration(std::size_t contact, double t, double gap) const;
-    // which side of zero the events' expressions are on; those that were moved to the other one, if `moved`
-    void look_at_events(double t, std::span<const double> x, std::vector<GuardMeaning>* moved);
-    void settle_guards(const Instant& now);
+    // of the current mode
+    [[nodiscard]] std::span<const EventValue> events_at(double t, std::span<const double> x);
+    // what an event has made of its own expression, by itself
+    [[nodiscard]] int own_side(std::size_t event, double t, std::span<const double> x);
+    // which side of zero the events' expressions are on; and those that what acted moved to the other one
+    void look_at_events(double t, std::span<const double> x);
+    void look_at_events(Instant& now, std::span<const double> x, std::vector<GuardMeaning>& moved);
+    void settle_guards(const Instant& now, std::span<const double> x);
+    bool events_accumulate(const Instant& now);
+    bool comes_back_unseen(double t, std::span<const double> x, std::span<const std::size_t> guards, std::span<const int> sides);
     void say(const Instant& now, std::span<const GuardMeaning> happened, std::span<const double> x);
     [[nodiscard]] std::size_t states() const { return m_.coordinates.size() + m_.speeds.size(); }
     void record(double t, std::string what, std::span<const double> x);
@@ -133,7 +155,8 @@ private:
     Graph& g_;
     SwitchedSystem system_;
     LowerMotionOptions options_;
-    double atol_;
+    double atol_, rtol_, duration_;
+    int direction_of_time_;
     std::optional<LawSwitching> laws_;  // where there are conditions in them
     Diagnostics& diagnostics_;
     const std::vector<std::size_t>& contacts_;          // constraints
@@ -151,6 +174,12 @@ private:
     std::vector<RunEvent> events_;
     std::size_t event_count_ = 0, kept_events_ = 10'000;
     std::vector<int> event_sides_;  // by event, of its expression; 0: not known
+    std::map<const Mode*, EventLook> looks_;
+    struct Pace {  // of one event
+        double last = 0, pause = 0;
+        std::size_t shorter = 0;  // pauses, each shorter than the one before
+    };
+    std::map<std::size_t, Pace> paces_;
     std::vector<Settled> settled_;
     std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events
     std::set<std::size_t> no_value_said_;                       // events

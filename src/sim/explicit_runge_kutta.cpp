@@ -25,6 +25,9 @@ struct Words {
     static double number(Bits bits) { return std::bit_cast<double>(std::uint64_t(bits[0])); }
 };
 
+// a first step is not shorter than so many of the least ones, since it may be rejected
+constexpr double k_above_least = 10;
+
 }  // namespace
 
 ExplicitRungeKutta::ExplicitRungeKutta(FirstOrderSystem& system, const IntegratorOptions& options, const Control& control)
@@ -97,7 +100,9 @@ double ExplicitRungeKutta::first_step() {
     if (options_.first_step > 0) return direction_ * std::min(options_.first_step, bound);
     const double size = weighted_norm(x_), speed = weighted_norm(rate_);
     double h0 = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
-    h0 = std::min(h0, bound);
+    // far from t = 0, or at rest, less would not move t
+    const double least = k_above_least * least_step();
+    h0 = std::min(std::max(h0, least), bound);
     double bend = 0;
     for (int attempt = 0; attempt < 8; ++attempt, h0 /= 8) {
         for (std::size_t i = 0; i < x_.size(); ++i) trial_[i] = x_[i] + direction_ * h0 * rate_[i];
@@ -108,7 +113,7 @@ double ExplicitRungeKutta::first_step() {
     }
     const double worst = std::max(speed, bend);
     const double h1 = worst <= 1e-15 ? std::max(1e-6, h0 * 1e-3) : std::pow(0.01 / worst, 1.0 / control_.order);
-    return direction_ * std::min({100 * h0, h1, bound});
+    return direction_ * std::min(std::max(std::min(100 * h0, h1), least), bound);
 }
 
 double ExplicitRungeKutta::least_step() const {

@@ -366,9 +366,16 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
         const double close = std::max(noise(s.guard), m.band);
         const bool near_zero = m.size <= close;
         // it is on its way to its side: where a passage was found, it is known as well as the inside of the step only
-        const bool behind = s.side * m.side < 0;
-        if (near_zero || s.side != 0) m.side = s.side;
-        if (near_zero || behind) m.within = std::max(close, 2 * finite_or_zero(m.size));
+        const int side = std::clamp(s.side, -1, 1);
+        const bool behind = side * m.side < 0, by_rate = s.side != side;
+        if (near_zero || side != 0) m.side = side;
+        if (by_rate) {
+            // it sets out from where it lies: what it does from there on is known better than where zero is
+            m.round_off_before = 0;
+            m.within = finite_or_zero(m.size);
+        } else if (near_zero || behind) {
+            m.within = std::max(close, 2 * finite_or_zero(m.size));
+        }
     }
 }
 

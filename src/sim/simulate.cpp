@@ -1,6 +1,7 @@
 // See simulate.hpp. A run is a sequence of stretches, each with one motion (stretch.hpp).
 #include "sim/simulate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -14,10 +15,12 @@ namespace appell {
 
 namespace {
 
-// so many switches within such a part of the run lead nowhere, and nor do they at a pace that takes so many times the steps of
-// the limit
+// So many switches within such a part of the run lead nowhere, and nor do they at a pace that takes so many times the steps of
+// the limit.
 constexpr std::size_t k_chatter_window = 1000;
 constexpr double k_chatter = 1e-9, k_far_beyond = 10;
+// they come ever closer where so many once took this many times as long, and go on evenly where they took hardly longer
+constexpr double k_closer = 1000, k_even = 2;
 
 void check(const Motion& motion, std::span<const double> x0, const SimulateOptions& o, const RowTimes& rows) {
     const auto refuse = [](const std::string& what, double value, const std::string& rule) {
@@ -92,7 +95,7 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
     Journey journey{options, sink, progress, resumable, switching};
     check(switching.motion(), x0, options, journey.rows);
     std::vector<double> x(x0.begin(), x0.end());
-    double t = options.t0, t_watched = t;
+    double t = options.t0, t_watched = t, longest_window = 0;
     std::size_t steps_watched = 0;
     journey.summary.t_start = journey.summary.t_end = t;
     for (const Settled& s : switching.settled())
@@ -104,12 +107,19 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
         x = stretch.x();
         if (switches % k_chatter_window == 0) {
             const double advanced = std::abs(t - t_watched), steps = static_cast<double>(journey.before.steps - steps_watched);
-            if (advanced <= k_chatter * std::abs(options.t1 - options.t0) ||
-                advanced * k_far_beyond * static_cast<double>(options.max_steps) < steps * std::abs(options.t1 - t)) {
+            const double left = std::abs(options.t1 - t);
+            const bool too_long = advanced * k_far_beyond * static_cast<double>(options.max_steps) < steps * left;
+            if (advanced <= k_chatter * std::abs(options.t1 - options.t0) || (too_long && advanced * k_closer < longest_window)) {
                 journey.summary.reason = EndReason::chatter;
                 journey.summary.chatter_from = t_watched;
                 break;
             }
+            if (too_long && advanced * k_even > longest_window) {
+                journey.summary.reason = EndReason::too_many_steps;
+                journey.summary.steps_needed = static_cast<double>(journey.before.steps) + steps * (left / advanced);
+                break;
+            }
+            longest_window = std::max(longest_window, advanced);
             t_watched = t;
             steps_watched = journey.before.steps;
         }

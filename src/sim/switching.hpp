@@ -13,7 +13,8 @@ namespace appell {
 
 // What is known of a guard where a motion sets out because something happened there. `side` (1 or -1) is where it counts from,
 // whatever its value is; 0: it lies on zero, give or take the tolerances, and counts from where it goes first, but going there is
-// no passage. Round-off says nothing about it until it is farther from zero than the tolerances.
+// no passage. Round-off says nothing about it until it is farther from zero than the tolerances. 2 or -2: its rate leads it to
+// the side of 1 or -1, so that coming back from there is a passage, however close to zero it stays.
 struct Settled {
     std::size_t guard;
     int side;
