@@ -420,7 +420,7 @@ void ModeSwitching::settle_guards(const Instant& now) {
     for (std::size_t g = 0; g < now_->guards.size(); ++g) {
         const auto& [what, i] = now_->guards[g];
         if (what == GuardMeaning::What::event) settled_.push_back({g, now.acted[i] ? 0 : event_sides_[i]});
-        if (what == GuardMeaning::What::condition) settled_.push_back({g, laws_->sides()[i]});
+        if (what == GuardMeaning::What::condition) settled_.push_back({g, side_off_surface(laws_->sides()[i])});
     }
 }
 
