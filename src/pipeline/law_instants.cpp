@@ -45,7 +45,7 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
     std::vector<int> from = before;
     for (int rounds = 0;; ++rounds) {
         const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
-        const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        const LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_, laws_->backwards()}, x, failure_);
         if (jump == LawJump::impossible) return false;
         if (jump == LawJump::none) break;
         if (rounds == 0) now.what.push_back(fmt::format("velocities jump where {}", laws_->text(flips.front().condition)));
