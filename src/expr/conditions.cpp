@@ -14,9 +14,13 @@ namespace appell {
 
 namespace {
 
+// atan2(y, x) compares y with zero: where x is negative, it jumps there
 bool compares(Op op) {
-    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual;
+    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual ||
+           op == Op::Atan2;
 }
+
+bool bends(Op op) { return op == Op::Abs || op == Op::Min || op == Op::Max; }
 
 // what a value under a node depends on, and whether it is a truth: 0 or 1 by comparisons
 struct Traits {
@@ -90,7 +94,7 @@ struct Compared {
 // by a node of an operation that compares
 Compared compared_by(Graph& graph, NodeId id) {
     const NodeId x = graph.operand(id, 0);
-    return {x, graph.arity(id) > 1 ? graph.operand(id, 1) : graph.constant(0)};
+    return {x, graph.arity(id) > 1 && graph.op(id) != Op::Atan2 ? graph.operand(id, 1) : graph.constant(0)};
 }
 
 // a root and a magnitude are never below zero; floors that only keep a quotient from 0/0 are as good as zero
@@ -102,6 +106,34 @@ bool one_sided(const Graph& graph, const Compared& sides) {
         return value && *value <= k_floor;
     };
     return (not_negative(sides.first) && floor(sides.second)) || (not_negative(sides.second) && floor(sides.first));
+}
+
+// an operation may jump, or have a pole, where this operand of it is zero
+bool may_jump_at_zero(const Graph& graph, NodeId id, int operand) {
+    switch (graph.op(id)) {
+        case Op::Div: return operand == 1;
+        case Op::PowInt: return graph.exponent(id) < 0;
+        case Op::Pow: return operand == 0 && !(graph.constant_value(graph.operand(id, 1)) > 0.0);
+        case Op::Log:
+        case Op::Atan2: return true;
+        default: return false;
+    }
+}
+
+// By node of an order: what bends there may make a value above it jump.
+std::vector<bool> bends_may_jump(const Graph& graph, const std::vector<NodeId>& order) {
+    Places places;
+    places.assign(order);
+    std::vector<bool> out(order.size(), false);
+    for (std::size_t i = order.size(); i-- > 0;)
+        for (int k = 0; k < graph.arity(order[i]); ++k)
+            if (out[i] || may_jump_at_zero(graph, order[i], k)) out[places[graph.operand(order[i], k)]] = true;
+    return out;
+}
+
+// a root, a logarithm or a broken power, which have no value or no slope below zero
+bool is_root(const Graph& graph, NodeId id) {
+    return graph.op(id) == Op::Sqrt || graph.op(id) == Op::Log || graph.op(id) == Op::Pow;
 }
 
 // the same for both orders of a pair
@@ -117,6 +149,9 @@ std::vector<ComparedPair> compared_pairs(Graph& graph, std::span<const NodeId> r
     const std::vector<NodeId>& order = sweep.collect(graph, roots);
     if (!compare_something(graph, order)) return out;
     const NodeTraits traits(graph, order);
+    const std::vector<bool> may_jump = bends_may_jump(graph, order);
+    Places places;
+    places.assign(order);
     std::unordered_map<std::uint64_t, std::size_t> index;
     for (const NodeId id : comparisons_among(graph, order, traits)) {
         const Compared sides = compared_by(graph, id);
@@ -129,7 +164,7 @@ std::vector<ComparedPair> compared_pairs(Graph& graph, std::span<const NodeId> r
         pair.time = t.time;
         pair.state = t.state;
         pair.unknown = t.unknown;
-        pair.jumps |= op == Op::Sign || op == Op::Less || op == Op::LessEqual;
+        pair.jumps |= !bends(op) || may_jump[places[id]];
     }
     return out;
 }
@@ -169,46 +204,71 @@ void FrozenConditions::find(std::span<const NodeId> roots) {
     }
     if (conditions_.size() == before) return;
     images_.clear();  // of expressions that contain the new ones
+    under_roots_.clear();
     for (std::size_t i = before; i < conditions_.size(); ++i) {
         Condition& c = conditions_[i];
         c.guard = (*this)(graph_.sub(c.first, c.second));
     }
 }
 
-NodeId FrozenConditions::frozen(NodeId id) {
+// What an operation that compares is worth on a side of the condition that it belongs to. On side 0 it is as written, and on the
+// surface the difference counts as zero, whatever round-off makes of it.
+NodeId FrozenConditions::on_side(const Condition& c, NodeId id, NodeId x, NodeId y) {
+    const Op op = graph_.op(id);
+    const NodeId zero = graph_.constant(0), other = graph_.arity(id) > 1 && op != Op::Atan2 ? y : zero;
+    const bool same = c.first == compared_by(graph_, id).first;  // or the other way round
+    const NodeId side = graph_.symbol_node(c.side);
+    const NodeId beside = graph_.make(Op::Less, side, graph_.constant(k_on_surface));
+    const NodeId frozen_sign = graph_.make(Op::If, beside, same ? side : graph_.neg(side), zero);
+    const NodeId sign = graph_.make(Op::If, side, frozen_sign, graph_.make(Op::Sign, graph_.sub(x, other)));
+    switch (op) {
+        case Op::Less: return graph_.make(Op::Less, sign, zero);
+        case Op::LessEqual: return graph_.make(Op::LessEqual, sign, zero);
+        case Op::Sign: return sign;
+        case Op::Abs: return graph_.mul(sign, x);
+        // where no side is frozen, the operation itself knows what to do with numbers that are none
+        case Op::Min:
+            return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, frozen_sign, zero), x, y),
+                               graph_.make(Op::Min, x, y));
+        case Op::Max:
+            return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, zero, frozen_sign), x, y),
+                               graph_.make(Op::Max, x, y));
+        default: {  // atan2: beyond its cut the angle goes on
+            const NodeId written = graph_.make(Op::Atan2, x, y);
+            const NodeId turned = graph_.add(graph_.make(Op::Atan2, graph_.neg(x), graph_.neg(y)), graph_.mul(side, graph_.pi()));
+            const NodeId angle = graph_.make(Op::If, graph_.make(Op::Less, y, zero), turned, written);
+            return graph_.make(Op::If, side, graph_.make(Op::If, beside, angle, graph_.make(Op::Atan2, zero, y)), written);
+        }
+    }
+}
+
+NodeId FrozenConditions::frozen(NodeId id, Below below) {
     const int arity = graph_.arity(id);
     if (arity == 0) return id;
-    const NodeId x = image(graph_.operand(id, 0));
-    const NodeId y = arity > 1 ? image(graph_.operand(id, 1)) : NodeId{};
-    const NodeId z = arity > 2 ? image(graph_.operand(id, 2)) : NodeId{};
+    const Below inside = is_root(graph_, id) ? Below::root : below;
+    const NodeId x = image(graph_.operand(id, 0), inside);
+    const NodeId y = arity > 1 ? image(graph_.operand(id, 1), inside) : NodeId{};
+    const NodeId z = arity > 2 ? image(graph_.operand(id, 2), inside) : NodeId{};
     const Op op = graph_.op(id);
-    if (compares(op)) {
+    if (compares(op) && !(below == Below::root && bends(op))) {
         const Compared sides = compared_by(graph_, id);
-        const auto found = index_.find(key(sides.first, sides.second));
-        if (found != index_.end()) {
-            const Condition& c = conditions_[found->second];
-            const NodeId zero = graph_.constant(0), other = arity > 1 ? y : zero;
-            const bool same = c.first == sides.first;  // or the other way round
-            const NodeId side = graph_.symbol_node(c.side), frozen_sign = same ? side : graph_.neg(side);
-            const NodeId sign = graph_.make(Op::If, side, frozen_sign, graph_.make(Op::Sign, graph_.sub(x, other)));
-            switch (op) {
-                case Op::Less: return graph_.make(Op::Less, sign, zero);
-                case Op::LessEqual: return graph_.make(Op::LessEqual, sign, zero);
-                case Op::Sign: return sign;
-                case Op::Abs: return graph_.mul(sign, x);
-                // where no side is frozen, the operation itself knows what to do with numbers that are none
-                case Op::Min:
-                    return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, frozen_sign, zero), x, y),
-                                       graph_.make(Op::Min, x, y));
-                default:
-                    return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, zero, frozen_sign), x, y),
-                                       graph_.make(Op::Max, x, y));
-            }
-        }
+        if (const auto found = index_.find(key(sides.first, sides.second)); found != index_.end())
+            return on_side(conditions_[found->second], id, x, y);
     }
     const bool same =
         x == graph_.operand(id, 0) && (arity < 2 || y == graph_.operand(id, 1)) && (arity < 3 || z == graph_.operand(id, 2));
     return same ? id : rebuild(graph_, id, x, y, z);
+}
+
+// The images of what lies below roots, which only some nodes have: where an operand has none, it is made.
+NodeId FrozenConditions::image(NodeId id, Below below) {
+    if (below == Below::anything) return images_[id.index()];
+    if (const auto known = under_roots_.find(id.index()); known != under_roots_.end()) return known->second;
+    Sweep sweep;
+    const std::vector<NodeId> order =
+        sweep.collect(graph_, std::span(&id, 1), [&](NodeId n) { return under_roots_.contains(n.index()); });
+    for (const NodeId n : order) under_roots_[n.index()] = frozen(n, Below::root);
+    return under_roots_[id.index()];
 }
 
 NodeId FrozenConditions::operator()(NodeId expression) {
@@ -218,7 +278,7 @@ NodeId FrozenConditions::operator()(NodeId expression) {
     Sweep sweep;
     const std::vector<NodeId>& order = sweep.collect(graph_, std::span(&expression, 1), known);
     if (images_.size() <= expression.index()) images_.resize(graph_.size());
-    for (const NodeId id : order) images_[id.index()] = frozen(id);
+    for (const NodeId id : order) images_[id.index()] = frozen(id, Below::anything);
     return images_[expression.index()];
 }
 

@@ -78,6 +78,55 @@ bool complementary_squares(Graph& g, NodeId p, NodeId q) {
     return angle.valid() && angle == other_angle && which != other;
 }
 
+// --- quotients by a magnitude: x/abs(x) is sign(x), which has a value on both sides next to zero and says that it jumps there
+
+// the product without one factor x; invalid where x is no factor of it
+NodeId without_factor(Graph& g, NodeId product, NodeId x) {
+    if (product == x) return g.constant(1);
+    switch (g.op(product)) {
+        case Op::Neg: {
+            const NodeId rest = without_factor(g, g.operand(product, 0), x);
+            return rest.valid() ? g.neg(rest) : k_no;
+        }
+        case Op::Sub: {  // (x - y) of (y - x)
+            const bool opposite =
+                is(g, x, Op::Sub) && g.operand(x, 0) == g.operand(product, 1) && g.operand(x, 1) == g.operand(product, 0);
+            return opposite ? g.constant(-1) : k_no;
+        }
+        case Op::PowInt: return g.operand(product, 0) == x && g.exponent(product) > 1 ? g.pow(x, g.exponent(product) - 1) : k_no;
+        case Op::Mul:
+            for (int side = 0; side < 2; ++side)
+                if (const NodeId rest = without_factor(g, g.operand(product, side), x); rest.valid())
+                    return g.mul(rest, g.operand(product, 1 - side));
+            return k_no;
+        default: return k_no;
+    }
+}
+
+// n / d where a factor of d, in the given part of it, is the magnitude of a factor of n
+NodeId without_magnitude(Graph& g, NodeId n, NodeId d, NodeId part) {
+    if (is(g, part, Op::Mul)) {
+        const NodeId first = without_magnitude(g, n, d, g.operand(part, 0));
+        return first.valid() ? first : without_magnitude(g, n, d, g.operand(part, 1));
+    }
+    if (!is(g, part, Op::Abs)) return k_no;
+    const NodeId x = g.operand(part, 0), rest = without_factor(g, n, x);
+    if (!rest.valid()) return k_no;
+    return g.div(g.mul(g.make(Op::Sign, x), rest), without_factor(g, d, part));
+}
+
+// n / d where a factor of n, in the given part of it, is the magnitude of a factor of d
+NodeId sign_of_magnitude(Graph& g, NodeId n, NodeId d, NodeId part) {
+    if (is(g, part, Op::Mul)) {
+        const NodeId first = sign_of_magnitude(g, n, d, g.operand(part, 0));
+        return first.valid() ? first : sign_of_magnitude(g, n, d, g.operand(part, 1));
+    }
+    if (!is(g, part, Op::Abs)) return k_no;
+    const NodeId x = g.operand(part, 0), rest = without_factor(g, d, x);
+    if (!rest.valid()) return k_no;
+    return g.div(g.mul(g.make(Op::Sign, x), without_factor(g, n, part)), rest);
+}
+
 template <Op op>
 NodeId pull_sign_of_odd(Graph& g, const Operands& o) {
     return is(g, o.x, Op::Neg) ? g.neg(g.make(op, g.operand(o.x, 0))) : k_no;
@@ -185,6 +234,13 @@ constexpr auto k_rules = std::to_array<Rule>({
         if (is(g, o.x, Op::Div) && g.operand(o.x, 1) == o.y) return g.operand(o.x, 0);
         if (is(g, o.y, Op::Div) && g.operand(o.y, 1) == o.x) return g.operand(o.y, 0);
         return k_no; }},
+    {Op::Mul, "(y / abs(x)) x = y sign(x)", [](Graph& g, const Operands& o) {
+        for (const auto& [quotient, factor] : {std::pair(o.x, o.y), std::pair(o.y, o.x)}) {
+            if (!is(g, quotient, Op::Div)) continue;
+            const NodeId n = g.operand(quotient, 0), d = g.operand(quotient, 1);
+            if (const NodeId whole = without_magnitude(g, factor, d, d); whole.valid()) return g.mul(n, whole);
+        }
+        return k_no; }},
     // --- quotients
     {Op::Div, "c1 / c2, exact", fold_div},
     {Op::Div, "0 / x = 0", [](Graph& g, const Operands& o) { return is(g, o.x, 0.0) && !is(g, o.y, 0.0) ? o.x : k_no; }},
@@ -202,6 +258,8 @@ constexpr auto k_rules = std::to_array<Rule>({
         return is(g, o.x, Op::PowInt) && g.operand(o.x, 0) == o.y && g.exponent(o.x) > 1 ? g.pow(o.y, g.exponent(o.x) - 1) : k_no; }},
     {Op::Div, "x / sqrt(x) = sqrt(x)", [](Graph& g, const Operands& o) {
         return is(g, o.y, Op::Sqrt) && g.operand(o.y, 0) == o.x ? o.y : k_no; }},
+    {Op::Div, "x / abs(x) = sign(x)", [](Graph& g, const Operands& o) { return without_magnitude(g, o.x, o.y, o.y); }},
+    {Op::Div, "abs(x) / x = sign(x)", [](Graph& g, const Operands& o) { return sign_of_magnitude(g, o.x, o.y, o.x); }},
     {Op::Div, "(x / y) / z = x / (y z)", [](Graph& g, const Operands& o) {
         return is(g, o.x, Op::Div) ? g.div(g.operand(o.x, 0), g.mul(g.operand(o.x, 1), o.y)) : k_no; }},
     // --- signs

@@ -61,7 +61,7 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
     for (int rounds = 0;; ++rounds) {
         const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
         const std::vector<double> x_before(x.begin(), x.end());
-        LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+        LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_, laws_->backwards()}, x, failure_);
         // Closed contacts can not keep what the laws prescribe, and need not. What moves into them then takes an impact, and both
         // changes together are the least one.
         if (jump == LawJump::impossible && failure_.code == Code::E0842 && inspect(now.t, x)) {
@@ -71,7 +71,7 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
                     open(i);
                     opened = true;
                 }
-            if (opened && change_to_mode(x)) jump = carry_over(*now_, {from, now.t, by_state, atol_}, x, failure_);
+            if (opened && change_to_mode(x)) jump = carry_over(*now_, {from, now.t, by_state, atol_, laws_->backwards()}, x, failure_);
         }
         if (jump == LawJump::impossible) return false;
         if (jump == LawJump::none) break;

@@ -41,9 +41,11 @@ public:
         (void)at_sides_after(*laws_.momentum, "momentum");
         if (!potential_stays(potential_before)) return LawJump::impossible;
         MotionProgram rate(motion_, motion_.rate);
-        const std::vector<double> rates_before = at_sides_before(rate, "qd");
-        const LawJump jump = push(momentum_before);
-        return jump == LawJump::speeds && same(rates_before, at_sides_after(rate, "qd")) ? LawJump::definitions : jump;
+        const std::vector<double> rates_before = at_sides_before(rate, "qd"), before = speeds();
+        if (const Push pushed = push(momentum_before); pushed != Push::found) return no_speeds(pushed);
+        if (same(before, speeds())) return LawJump::none;
+        if (same(rates_before, at_sides_after(rate, "qd"))) return LawJump::definitions;
+        return change_.backwards && !leads_back_to(before) ? LawJump::impossible : LawJump::speeds;
     }
 
 private:
@@ -129,22 +131,47 @@ private:
                       {}, "no force comes from such a jump: let the potential change along a way, by a ramp");
     }
 
-    // Newton's method, for rows that are not linear in the speeds
-    [[nodiscard]] LawJump push(std::span<const double> momentum_before) {
+    [[nodiscard]] std::vector<double> speeds() const {
+        return {x_.begin() + static_cast<std::ptrdiff_t>(motion_.coordinates),
+                x_.begin() + static_cast<std::ptrdiff_t>(motion_.states())};
+    }
+    // A run backwards knows the speeds after the jump, and an impulse goes one way: carried forwards again, the speeds before
+    // must jump to those.
+    [[nodiscard]] bool leads_back_to(const std::vector<double>& after) {
+        const std::vector<double> before = speeds();
+        const std::vector<double> momentum = at_sides_after(*laws_.momentum, "momentum");
+        const bool found = push(momentum, change_.before) == Push::found;
+        const bool back = found && same(speeds(), after);
+        std::ranges::copy(before, x_.begin() + static_cast<std::ptrdiff_t>(motion_.coordinates));
+        if (back) return true;
+        why_ = {Code::E0847,
+                {},
+                fmt::format("speeds jump at t = {}, and from the speeds after the jump those before it cannot be found",
+                            short_number(change_.t)),
+                "an impulse of constraints that change there",
+                "a model whose motion can be followed backwards: smooth laws, or laws that switch",
+                "run forwards from an earlier state"};
+        return false;
+    }
+
+    enum class Push { found, no_mass, none };
+    // Newton's method, for rows that are not linear in the speeds; under the sides of the mode, or under others
+    [[nodiscard]] Push push(std::span<const double> momentum_before, std::span<const int> sides = {}) {
         Workspace<double> impulse(laws_.impulse);
         const std::span<double> inputs = impulse.inputs();
         inputs[0] = change_.t;
         std::ranges::copy(motion_.parameters, inputs.begin() + static_cast<std::ptrdiff_t>(1 + motion_.states()));
+        for (std::size_t i = 0; i < sides.size() && i < laws_.conditions; ++i)
+            inputs[1 + motion_.states() + laws_.first_side + i] = sides[i];
         std::ranges::copy(momentum_before, inputs.begin() + static_cast<std::ptrdiff_t>(motion_.inputs()));
-        const std::vector<double> start(x_.begin(), x_.begin() + static_cast<std::ptrdiff_t>(motion_.states()));
-        std::vector<double> after = start;
+        std::vector<double> after(x_.begin(), x_.begin() + static_cast<std::ptrdiff_t>(motion_.states()));
         double size = 0, left = std::numeric_limits<double>::infinity();
         for (int steps = 0; steps < k_most_steps && left > 1e-3 * k_same * size; ++steps) {
             std::ranges::copy(after, inputs.begin() + 1);
             const EvalStatus status = impulse.run().status;
             // a mass that vanishes is for the run to report
-            if (status == EvalStatus::singular_mass) return LawJump::none;
-            if (status != EvalStatus::ok) return no_speeds();
+            if (status == EvalStatus::singular_mass) return Push::no_mass;
+            if (status != EvalStatus::ok) return Push::none;
             const std::span<const double> jump = impulse.output("jump");
             left = size = 0;
             for (std::size_t i = 0; i < jump.size(); ++i) {
@@ -154,16 +181,14 @@ private:
                 size = std::max(size, std::abs(u));
             }
         }
-        if (!(left <= k_same * size)) return no_speeds();
-        bool moved = false;
-        for (std::size_t i = motion_.coordinates; i < start.size(); ++i) {
-            moved = moved || std::abs(after[i] - start[i]) > change_.atol + k_same * size;
-            x_[i] = after[i];
-        }
-        return moved ? LawJump::speeds : LawJump::none;
+        if (!(left <= k_same * size)) return Push::none;
+        std::copy(after.begin() + static_cast<std::ptrdiff_t>(motion_.coordinates), after.end(),
+                  x_.begin() + static_cast<std::ptrdiff_t>(motion_.coordinates));
+        return Push::found;
     }
 
-    [[nodiscard]] LawJump no_speeds() {
+    [[nodiscard]] LawJump no_speeds(Push pushed) {
+        if (pushed == Push::no_mass) return LawJump::none;
         why_ = {Code::E0842,
                 {},
                 fmt::format("no speeds satisfy the constraints after laws switch at t = {}", short_number(change_.t)),

@@ -15,6 +15,7 @@ struct LawSwitch {
     double t;
     bool by_state;  // not by time alone
     double atol;    // of the run
+    bool backwards;
 };
 
 enum class LawJump {

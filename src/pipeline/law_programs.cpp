@@ -41,21 +41,40 @@ public:
 
 private:
     void look() {
-        std::vector<NodeId> values, sizes, rates, rate_sizes;
+        std::vector<NodeId> values, sizes, rates, rate_sizes, seconds, second_sizes;
         for (const Condition& c : conditions_.all()) {
             values.push_back(c.guard);
             sizes.push_back(g_.add(g_.make(Op::Abs, c.first), g_.make(Op::Abs, c.second)));
             rates.push_back(d_.kinematics->rate(c.guard));
             rate_sizes.push_back(size_of_rate(c.guard));
+            out_.has_second.push_back(c.jumps && compares_places(c.guard));
+            const bool second = out_.has_second.back();
+            seconds.push_back(second ? d_.kinematics->rate(rates.back()) : g_.constant(0));
+            second_sizes.push_back(second ? size_of_rate(rates.back()) : g_.constant(0));
         }
         out_.values = lower_frozen(g_,
                                    {lowered_.inputs,
                                     lowered_.equations,
-                                    {{"value", values}, {"size", sizes}, {"rate", rates}, {"rate size", rate_sizes}}},
+                                    {{"value", values},
+                                     {"size", sizes},
+                                     {"rate", rates},
+                                     {"rate size", rate_sizes},
+                                     {"second", seconds},
+                                     {"second size", second_sizes}}},
                                    &conditions_);
         out_.look.emplace(lowered_.motion, out_.values);
         out_.guards = lower_frozen(g_, {lowered_.inputs, {}, {{"value", values}}}, &conditions_);
         if (Enclosure::serves(out_.guards)) out_.bounds.emplace(out_.guards);
+    }
+
+    // it depends on coordinates, and on no speeds
+    [[nodiscard]] bool compares_places(NodeId guard) const {
+        bool places = false;
+        for (const SymbolId s : symbols_in(g_, std::span(&guard, 1))) {
+            if (g_.symbol(s).kind == SymbolKind::speed) return false;
+            places = places || g_.symbol(s).kind == SymbolKind::coordinate;
+        }
+        return places;
     }
 
     // of all that the rate is the sum of, where a constraint may make them cancel

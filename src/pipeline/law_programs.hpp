@@ -14,13 +14,15 @@ namespace appell {
 
 struct LawPrograms {
     // by condition: "value" of its guard, "size" of what is compared, "rate" of the guard along the motion, and "rate size" of
-    // the terms of that
+    // the terms of that; likewise "second" and "second size" of the rate's rate, where that is known
     Program values;
     Program guards;  // "value" alone
     // by condition of time alone: its "value", of nothing but time; and whether other conditions are part of it
     std::vector<Program> clocks;
     std::vector<std::size_t> of_time;  // conditions
     std::vector<bool> nested;
+    // by condition: laws jump there, and no speeds are compared, whose second rates would be those of accelerations
+    std::vector<bool> has_second;
     // "place": positions and directions that depend on sides
     Program places;
     std::vector<std::string> place_names;  // by entry of "place"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "pipeline/missing_values.hpp"
 #include "pipeline/smooth_laws.hpp"
 #include "sim/motion_program.hpp"
+#include "sim/project.hpp"
 
 namespace appell {
 
@@ -31,6 +33,10 @@ constexpr int k_most_looks = 20;
 constexpr double k_together = 32;
 // a time that comes right after another, against the run
 constexpr double k_right_after = 1e-12;
+
+// a difference is held at zero where it is this small against what it is around, which is looked at so far away, so many times
+constexpr double k_same = 1e-9, k_around = 1e-3;
+constexpr int k_held_tries = 3;
 
 // A condition of time alone as a function of the time that goes by from `begin` on, in the direction of the run.
 class Clock final : public EnclosedFunctions {
@@ -84,6 +90,23 @@ private:
     double at_ = 0;
     MovingInterval over_;
 };
+
+// By condition, what the round-off of the time and of the state makes of its difference; 0 where that is not known.
+std::vector<double> round_off_of_state(LawPrograms& programs, double t, std::span<const double> x) {
+    constexpr double k_units = 8 * std::numeric_limits<double>::epsilon();
+    const auto about = [](double v) {
+        const double off = k_units * std::abs(v);
+        return MovingInterval{Interval(v - off, v + off), Interval(0)};
+    };
+    std::vector<double> out(programs.conditions, 0.0);
+    if (!programs.bounds) return out;
+    programs.bounds->set(0, about(t));
+    for (std::size_t i = 0; i < programs.motion->states(); ++i) programs.bounds->set(1 + i, about(x[i]));
+    programs.bounds->run();
+    for (std::size_t i = 0; i < programs.conditions; ++i)
+        if (const Interval value = programs.bounds->outputs()[i].value; value.bounded()) out[i] = value.hi - value.lo;
+    return out;
+}
 
 }  // namespace
 
@@ -152,8 +175,85 @@ LawSwitching::Lead LawSwitching::lead(LawPrograms& programs, double t, std::span
         return Lead::one_side;
     }
     if (conditions_.all()[i].jumps && above < -still && below > still) return Lead::slides;
-    // it stays, as far as rates tell
-    return sides_[i] != 0 ? Lead::one_side : Lead::as_written;
+    return rest(programs, t, x, i);
+}
+
+// Where first rates lead nowhere: what constraints hold at zero is on its surface, and of a motion that comes to rest there,
+// second rates tell. A side is good where the motion under it does not leave to the other one.
+LawSwitching::Lead LawSwitching::rest(LawPrograms& programs, double t, std::span<const double> x, std::size_t i) {
+    if (is_held(programs, t, x, i)) {
+        sides_[i] = k_on_surface;
+        return Lead::one_side;
+    }
+    if (sides_[i] == k_on_surface) sides_[i] = 0;
+    const Lead as_it_is = sides_[i] != 0 ? Lead::one_side : Lead::as_written;
+    if (!programs.has_second[i]) return as_it_is;
+    const Second above = second_with(programs, t, x, i, 1), below = second_with(programs, t, x, i, -1);
+    if (!std::isfinite(above.rate) || !std::isfinite(below.rate)) return as_it_is;
+    const double still = k_still * std::max({above.size, below.size, sizes_[i] / (duration_ * duration_)});
+    const bool good_above = above.rate >= -still, good_below = below.rate <= still;
+    if (good_above && good_below) {  // it goes on where it came from
+        if (is_on_surface(i) && marks_[i].from != 0) sides_[i] = marks_[i].from;
+        return sides_[i] != 0 ? Lead::one_side : Lead::as_written;
+    }
+    if (good_above || good_below) {
+        sides_[i] = good_above ? 1 : -1;
+        return Lead::one_side;
+    }
+    if (std::abs(second_with(programs, t, x, i, k_on_surface).rate) > still) return Lead::slides;
+    sides_[i] = k_on_surface;
+    return Lead::one_side;
+}
+
+LawSwitching::Second LawSwitching::second_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition,
+                                               int side) {
+    put(programs, condition, side);
+    (void)programs.look->run(t, x);
+    const Second second{programs.look->output("second")[condition], programs.look->output("second size")[condition]};
+    put(programs, condition, sides_[condition]);
+    return second;
+}
+
+// The constraints of the mode keep its difference at zero, or nothing changes it around: at random states near this one, brought
+// onto the constraints, it is zero.
+bool LawSwitching::is_held(LawPrograms& programs, double t, std::span<const double> x, std::size_t i) const {
+    const Motion& motion = *programs.motion;
+    Projector position(motion, motion.position, Projector::Part::coordinates);
+    Projector velocity(motion, motion.velocity, Projector::Part::speeds);
+    MotionProgram guards(motion, programs.guards);
+    for (std::size_t k = 0; k < programs.conditions; ++k) guards.set_parameter(programs.first_side + k, sides_[k]);
+    const auto value = [&](double at, std::span<const double> state) {
+        (void)guards.run(at, state);
+        return std::abs(guards.output("value")[i]);
+    };
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> any(-k_around, k_around);
+    for (int tries = 0; tries < k_held_tries; ++tries) {
+        const double at = t + direction_ * duration_ * std::abs(any(random));
+        std::vector<double> state(x.begin(), x.end());
+        for (std::size_t k = 0; k < motion.states(); ++k) state[k] += (1 + std::abs(state[k])) * any(random);
+        const double before = value(at, state);
+        if (position.project(at, state, k_project_start).status != ProjectStatus::converged) return false;
+        if (velocity.project(at, state, k_project_start).status != ProjectStatus::converged) return false;
+        if (!(value(at, state) <= k_same * std::max(before, sizes_[i]))) return false;
+    }
+    return true;
+}
+
+// Of what has just come to be held, or was and is no more, values are round-off.
+void LawSwitching::look_at_held(LawPrograms& programs, double t, std::span<const double> x) {
+    const std::vector<double> round_off = round_off_of_state(programs, t, x);
+    bool changed = false;
+    for (std::size_t i = 0; i < programs.conditions; ++i) {
+        const bool was = sides_[i] == k_on_surface;
+        const double size = std::abs(values_[i]), near = std::max(k_same * largest_[i], round_off[i]);
+        if (!was && !(size <= near && size > noise_[i])) continue;
+        const bool is = is_held(programs, t, x, i);
+        if (is == was) continue;
+        sides_[i] = is ? k_on_surface : 0;
+        changed = true;
+    }
+    if (changed) look(programs, t, x);
 }
 
 // What came to its surface at this instant is there until something moves it.
@@ -172,24 +272,11 @@ bool LawSwitching::is_on_surface(std::size_t i) const {
     return marks_[i].set && !(std::abs(values_[i] - marks_[i].value) > 2 * noise_[i]);
 }
 
-// what the round-off of the time and of the state makes of the differences
 void LawSwitching::measure_noise(LawPrograms& programs, double t, std::span<const double> x) {
-    constexpr double k_units = 8 * std::numeric_limits<double>::epsilon();
-    const auto about = [](double v) {
-        const double off = k_units * std::abs(v);
-        return MovingInterval{Interval(v - off, v + off), Interval(0)};
-    };
     for (std::size_t i = 0; i < programs.conditions; ++i) put(programs, i, sides_[i]);
-    if (programs.bounds) {
-        programs.bounds->set(0, about(t));
-        for (std::size_t i = 0; i < programs.motion->states(); ++i) programs.bounds->set(1 + i, about(x[i]));
-        programs.bounds->run();
-    }
-    for (std::size_t i = 0; i < programs.conditions; ++i) {
-        const Interval value = programs.bounds ? programs.bounds->outputs()[i].value : Interval::entire();
-        // a condition inside it that is left open widens it: that is no round-off
-        noise_[i] = value.bounded() ? std::min(value.hi - value.lo, k_most_noise * largest_[i]) : 0;
-    }
+    const std::vector<double> widths = round_off_of_state(programs, t, x);
+    // a condition inside it that is left open widens it: that is no round-off
+    for (std::size_t i = 0; i < programs.conditions; ++i) noise_[i] = std::min(widths[i], k_most_noise * largest_[i]);
 }
 
 // away from the surfaces values tell
@@ -197,7 +284,7 @@ void LawSwitching::take_values(LawPrograms& programs, double t, std::span<const 
     for (int looks = 0; looks < k_most_looks; ++looks) {
         bool changed = false;
         for (std::size_t i = 0; i < programs.conditions; ++i) {
-            if (is_on_surface(i) || !(std::abs(values_[i]) > noise_[i])) continue;
+            if (is_on_surface(i) || sides_[i] == k_on_surface || !(std::abs(values_[i]) > noise_[i])) continue;
             const int side = values_[i] > 0 ? 1 : -1;
             changed = changed || side != sides_[i];
             sides_[i] = side;
@@ -218,13 +305,16 @@ bool LawSwitching::decide(LawPrograms& programs, double t, std::span<const doubl
         Mark& m = marks_[flip.condition];
         m.value = values_[flip.condition];
         // Time goes one way only. Where speeds may jump with the sides, rates before the jump say nothing of what comes after it.
-        m.certain = conditions_.all()[flip.condition].of_time || (programs.momentum && before[flip.condition] != 0);
-        m.from = before[flip.condition];
+        m.certain =
+            conditions_.all()[flip.condition].of_time || (programs.momentum && side_off_surface(before[flip.condition]) != 0);
+        m.from = side_off_surface(before[flip.condition]);
     }
+    look_at_held(programs, t, x);
     take_values(programs, t, x);
     bool led = false;
     for (std::size_t i = 0; i < programs.conditions; ++i) {
-        if (is_on_surface(i) ? marks_[i].certain : !(std::abs(values_[i]) <= noise_[i])) continue;
+        const bool on_surface = is_on_surface(i) || sides_[i] == k_on_surface;
+        if (on_surface ? marks_[i].certain : !(std::abs(values_[i]) <= noise_[i])) continue;
         for (std::size_t k = 0; k < programs.conditions; ++k) put(programs, k, sides_[k]);
         const int side = sides_[i];
         if (lead(programs, t, x, i) == Lead::slides) {
@@ -251,7 +341,7 @@ bool LawSwitching::decide(LawPrograms& programs, double t, std::span<const doubl
 // the next switch of one condition of time alone
 LawSwitching::Next LawSwitching::search(LawPrograms& programs, std::size_t k, double t, double t_end) const {
     const std::size_t condition = programs.of_time[k];
-    Next out{.at = t_end, .t_end = t_end, .from = sides_[condition]};
+    Next out{.at = t_end, .t_end = t_end, .from = side_off_surface(sides_[condition])};
     Clock clock(*programs.motion, programs.clocks[k], sides_, t, direction_);
     CrossingSearch search(1);
     const double length = std::abs(t_end - t), eps = std::numeric_limits<double>::epsilon();
@@ -279,7 +369,8 @@ double LawSwitching::next_instant(LawPrograms& programs, double t, double t_end)
     double instant = t_end;
     for (std::size_t k = 0; k < programs.of_time.size(); ++k) {
         Next& n = next_[programs.of_time[k]];
-        const bool known = n.t_end == t_end && n.from == sides_[programs.of_time[k]] && direction_ * (n.at - t) > 0;
+        const bool known =
+            n.t_end == t_end && n.from == side_off_surface(sides_[programs.of_time[k]]) && direction_ * (n.at - t) > 0;
         if (!known || programs.nested[k]) n = search(programs, k, t, t_end);
         if (direction_ * (n.at - instant) < 0) instant = n.at;
     }

@@ -23,6 +23,9 @@
 
 namespace appell {
 
+// the side of a guard that has no side while its condition is on its surface
+[[nodiscard]] constexpr int side_off_surface(int side) { return side == k_on_surface ? 0 : side; }
+
 class LawSwitching {
 public:
     // of all laws of the system; options: of the run
@@ -30,9 +33,10 @@ public:
 
     [[nodiscard]] FrozenConditions& conditions() { return conditions_; }
     [[nodiscard]] bool empty() const { return conditions_.empty(); }
-    // by condition: 1 or -1; 0: as it is written
+    // by condition: 1 or -1; k_on_surface; 0: as it is written
     [[nodiscard]] std::span<const int> sides() const { return sides_; }
     [[nodiscard]] std::size_t switches() const { return switches_; }
+    [[nodiscard]] bool backwards() const { return direction_ < 0; }
 
     struct Flip {
         std::size_t condition;
@@ -92,7 +96,14 @@ private:
     void take_values(LawPrograms& programs, double t, std::span<const double> x);
     void look(LawPrograms& programs, double t, std::span<const double> x);
     [[nodiscard]] double rate_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side);
+    struct Second {
+        double rate, size;
+    };
+    [[nodiscard]] Second second_with(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition, int side);
     [[nodiscard]] Lead lead(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition);
+    [[nodiscard]] Lead rest(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition);
+    [[nodiscard]] bool is_held(LawPrograms& programs, double t, std::span<const double> x, std::size_t condition) const;
+    void look_at_held(LawPrograms& programs, double t, std::span<const double> x);
     void put(LawPrograms& programs, std::size_t condition, int side);
 
     const Graph& g_;

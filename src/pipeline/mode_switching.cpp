@@ -484,7 +484,7 @@ void ModeSwitching::settle_guards(const Instant& now, std::span<const double> x)
     const std::span<const EventValue> values = events_at(now.t, x);
     for (std::size_t g = 0; g < now_->guards.size(); ++g) {
         const auto& [what, i] = now_->guards[g];
-        if (what == GuardMeaning::What::condition) settled_.push_back({g, laws_->sides()[i]});
+        if (what == GuardMeaning::What::condition) settled_.push_back({g, side_off_surface(laws_->sides()[i])});
         if (what != GuardMeaning::What::event) continue;
         // On zero its rate tells. A guard that came through zero and is sent back has touched it.
         const EventValue& v = values[i];

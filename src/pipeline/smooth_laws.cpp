@@ -28,7 +28,8 @@ NodeId resolved(const ConstrainedDynamics& d, const SmoothValue& smooth, Diagnos
 }
 
 bool compares(Op op) {
-    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual;
+    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual ||
+           op == Op::Atan2;
 }
 
 bool compares_anything(const Graph& g) {
@@ -67,8 +68,9 @@ std::vector<NodeId> those_with(const Graph& g, const std::vector<NodeId>& roots,
         const std::vector<NodeId>& below = sweep.collect(g, std::span(&root, 1));
         const auto compares_pair = [&](NodeId id) {
             if (!compares(g.op(id))) return false;
-            const NodeId x = g.operand(id, 0), y = g.arity(id) > 1 ? g.operand(id, 1) : NodeId{};
-            return (x == pair.first && (y == pair.second || g.arity(id) == 1)) || (x == pair.second && y == pair.first);
+            const bool with_zero = g.arity(id) == 1 || g.op(id) == Op::Atan2;
+            const NodeId x = g.operand(id, 0), y = with_zero ? NodeId{} : g.operand(id, 1);
+            return (x == pair.first && (y == pair.second || with_zero)) || (x == pair.second && y == pair.first);
         };
         if (std::ranges::any_of(below, compares_pair)) out.push_back(root);
     }

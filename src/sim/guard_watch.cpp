@@ -77,6 +77,7 @@ public:
     Part(GuardWatch& watch, const Motion& motion, const Program& program, std::size_t begin)
         : first(begin), watch_(watch), program_(motion, program), output_(program.output("guard")), search(size()) {
         samples_.resize((k_samples + 1) * size());
+        between_.resize(k_samples * size());
         sampled_.resize(size());
         if (!Enclosure::serves(program)) return;
         enclosure_.emplace(program);
@@ -232,13 +233,27 @@ private:
         add_up([&](std::size_t i) { return watch_.round_off_of_entry(x, i); }, &Memory::round_off);
     }
 
+    // where between two samples it is looked: at other parts of the way each time, so that no period of a guard fits to all
+    [[nodiscard]] static double part_of_the_way(std::size_t k) {
+        constexpr double k_golden = 0.6180339887498949;
+        const double turns = k_golden * static_cast<double>(k + 1);
+        return 0.2 + 0.6 * (turns - std::floor(turns));
+    }
+
+    void take_samples(double a, double b, double h) {
+        const auto put = [&](double s, std::vector<double>& where, std::size_t k) {
+            std::ranges::copy(evaluate(s), where.begin() + static_cast<std::ptrdiff_t>(k * size()));
+        };
+        for (std::size_t k = 0; k <= k_samples; ++k) put(k == k_samples ? b : a + h * static_cast<double>(k), samples_, k);
+        for (std::size_t k = 0; k < k_samples; ++k) put(a + h * (static_cast<double>(k) + part_of_the_way(k)), between_, k);
+    }
+
     // What samples say of the interval between them: widened by twice their second differences, which is what a smooth function
-    // may do beside them.
+    // may do beside them. Values between the samples are off the straight line by an eighth of that; where they are by more, the
+    // guard swings faster than the samples follow.
     [[nodiscard]] std::span<const MovingInterval> enclose_samples(double a, double b) {
         const double h = (b - a) / static_cast<double>(k_samples);
-        for (std::size_t k = 0; k <= k_samples; ++k)
-            std::ranges::copy(evaluate(k == k_samples ? b : a + h * static_cast<double>(k)),
-                              samples_.begin() + static_cast<std::ptrdiff_t>(k * size()));
+        take_samples(a, b, h);
         for (std::size_t i = 0; i < size(); ++i) {
             const auto sample = [&](std::size_t k) { return samples_[k * size() + i]; };
             double low = sample(0), high = low, bend = 0, slow = sample(1) - sample(0), fast = slow;
@@ -251,6 +266,10 @@ private:
                 slow = std::min(slow, sample(k) - sample(k - 1));
                 fast = std::max(fast, sample(k) - sample(k - 1));
                 if (k >= 2) bend = std::max(bend, std::abs(sample(k) - 2 * sample(k - 1) + sample(k - 2)));
+                const double part = part_of_the_way(k - 1), line = sample(k - 1) + part * (sample(k) - sample(k - 1));
+                const double between = between_[(k - 1) * size() + i];
+                bend = std::max(bend, 8 * std::abs(between - line));
+                finite = finite && std::isfinite(between);
             }
             sampled_[i] = {Interval(low - 2 * bend, high + 2 * bend), Interval((slow - 2 * bend) / h, (fast + 2 * bend) / h)};
             if (!finite) sampled_[i] = {some ? Interval::entire() : Interval::nothing(), Interval::entire()};
@@ -262,7 +281,7 @@ private:
     MotionProgram program_;
     OutputRange output_;
     std::optional<Enclosure> enclosure_;
-    std::vector<double> samples_;
+    std::vector<double> samples_, between_;
     std::vector<MovingInterval> sampled_;
 
 public:

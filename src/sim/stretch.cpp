@@ -669,6 +669,8 @@ bool Stretch::rows_inside(Integrator& along, double t) {
         if (!along.dense(t_row, row_state_)) return false;
         const bool of_arc = passage_ && &along == &*passage_;  // which brings its states onto the constraints where it can
         if (project_ && !of_arc && !project(t_row, row_state_, nullptr)) return false;
+        if (!std::ranges::all_of(std::span(row_state_).first(motion_.states()), [](double v) { return std::isfinite(v); }))
+            return false;
         write_row(t_row, row_state_);
         reach(t_row, row_state_);
         rows_.advance();

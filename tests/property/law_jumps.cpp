@@ -215,5 +215,77 @@ TEST(LawJumps, PositionsThatJumpAreNamed) {
     }
 }
 
+// The same motion of a support, written by `if` and by functions whose derivatives jump.
+TEST(LawJumps, JumpsOfDerivatives) {
+    Draw draw(11);
+    for (std::size_t k = 0; k < members(12); ++k) {
+        const double w = draw.uniform(0.5, 3);
+        const std::string rest =
+            "frame B from N rotate th about z\nparticle P mass 1 at S - B.y\ngravity -9.81*N.y\n"
+            "run for 2.5, every 0.5, rtol 1e-9, atol 1e-11\n";
+        const std::string triangle = k % 2 == 0 ? "asin(sin({0}*t))" : "acos(cos({0}*t))";
+        const std::string by_if = k % 2 == 0 ? "if(cos({0}*t) > 0, 1, -1)" : "if(sin({0}*t) > 0, 1, -1)";
+        const TextRun given =
+            run_with("system a\ncoord th = 0.3\npoint S at O + " + fmt::format(fmt::runtime(triangle), text(w)) + "*N.x\n" + rest,
+                     k, false);
+        // its velocity, of a heavy point that carries the support
+        const TextRun same = run_with("system b\ncoord th = 0.3\ncoord s = " + text(0) + "\npoint S at O + s*N.x\n" +
+                                          "constraint drive: s' = " + text(w) + "*" + fmt::format(fmt::runtime(by_if), text(w)) +
+                                          "\n" + "start s' = " + text(w) + "\n" + rest,
+                                      k, false);
+        EXPECT_NEAR(last(given, "th"), last(same, "th"), 1e-5) << k;
+        EXPECT_NEAR(last(given, "th'"), last(same, "th'"), 1e-5) << k;
+    }
+}
+
+// x/abs(x) is a sign: speeds jump where x is zero, without a number that is none
+TEST(LawJumps, QuotientsByMagnitudes) {
+    Draw draw(12);
+    for (std::size_t k = 0; k < members(12); ++k) {
+        const double a = draw.uniform(0.2, 1.8), c = draw.uniform(-2, 2);
+        const char* quotient = k % 3 == 0   ? "{1}*(t - {0})/abs(t - {0})"
+                               : k % 3 == 1 ? "{1}*abs(t - {0})/(t - {0})"
+                                            : "-{1}*(t - {0})/abs({0} - t)*(-1)";
+        const TextRun r = run_with(fmt::format(fmt::runtime("system q\ncoord x = 0\nparticle P mass 1 at O + x*N.x\n"
+                                                            "constraint c: x' = 1 + " +
+                                                            std::string(quotient) + "\nrun for 2\n"),
+                                               text(a), text(c)),
+                                   k, false);
+        EXPECT_NEAR(last(r, "x"), 2 + c * (2 - 2 * a), 1e-7) << k;
+        EXPECT_NEAR(last(r, "x'"), 1 + c, 1e-9) << k;
+    }
+}
+
+// the branch cut of atan2 is a jump like any other
+TEST(LawJumps, BranchCuts) {
+    Draw draw(13);
+    for (std::size_t k = 0; k < members(8); ++k) {
+        const std::string angle = fmt::format("atan2(sin({0}*t), cos({0}*t))", text(draw.uniform(1, 3)));
+        const std::string model = k % 2 == 0 ? "coord x = 0\nparticle P mass 1 at O + x*N.x\nconstraint c: x = " + angle + "\n"
+                                             : "coord x = 0\npoint S at O + " + angle + "*N.x\nparticle P mass 1 at S + x*N.y\n";
+        Derivation derivation = derive_text("system cut\n" + model + "run for 4\n");
+        RunOptions options;
+        options.formulation = k_formulations[k % k_formulations.size()];
+        (void)run(derivation, options);
+        EXPECT_TRUE(derivation.diagnostics.has(Code::E0833)) << k << render(derivation.diagnostics, derivation.sources);
+    }
+}
+
+// Where the constraints change with the state, speeds before a jump cannot be found from those after it.
+TEST(LawJumps, BackwardsThroughACorner) {
+    Draw draw(14);
+    for (std::size_t k = 0; k < members(8); ++k) {
+        const double slope = draw.uniform(0.2, 2), v = draw.uniform(0.3, 1);
+        Derivation derivation = derive_text(fmt::format(
+            "system corner\ncoord x = 1.2, y = {1}\nparticle P mass 1 at O + x*N.x + y*N.y\nstart x' = {2}, y' = {3}\n"
+            "constraint c: y' = if(x > 1, {0}, 0)*x'\nrun for 2\n",
+            text(slope), text(0.2 * slope), text(v), text(slope * v)));
+        RunOptions options;
+        options.until = -2;
+        (void)run(derivation, options);
+        EXPECT_TRUE(derivation.diagnostics.has(Code::E0847)) << k << render(derivation.diagnostics, derivation.sources);
+    }
+}
+
 }  // namespace
 }  // namespace appell

@@ -357,5 +357,55 @@ TEST(LawSwitches, MotionAlongADiscontinuityIsNamed) {
     }
 }
 
+// What a constraint holds at zero is zero: a law of its sign has no side there, whatever round-off leaves.
+TEST(LawSwitches, SignsOfWhatConstraintsHold) {
+    constexpr std::array k_formulations{"multipliers", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"};
+    Draw draw(21);
+    for (std::size_t k = 0; k < members(14); ++k) {
+        const double r = draw.uniform(0.1, 2), J = draw.uniform(0.05, 1), F = draw.uniform(-3, 3), s = draw.uniform(1, 6);
+        const double v0 = draw.uniform(-1, 1);
+        RunOptions options;
+        options.formulation = k_formulations[k % k_formulations.size()];
+        options.integrator = k_adaptive[k % k_adaptive.size()];
+        const TextRun run =
+            run_text(fmt::format("system wheel\ncoord x = 0, phi = 0\nparam r = {0}\nframe W from N rotate -phi about z\n"
+                                 "body W frame W mass 1 center at O + x*N.x inertia ({1}, {1}, {1})\n"
+                                 "start x' = {4}, phi' = {4}/{0}\nconstraint roll: x' = r*phi'\n"
+                                 "force on W = {2}*N.x - {3}*sign(x' - r*phi')*N.x\nrun for 2, every 0.5\n",
+                                 text(r), text(J), text(F), text(s), text(v0)),
+                     options);
+        EXPECT_NEAR(last(run, "x'"), v0 + 2 * F / (1 + J / (r * r)), 1e-6) << k;
+    }
+}
+
+// What comes to rest on the surface of a law stays there, if the law of one side lets it.
+TEST(LawSwitches, RestOnASurface) {
+    Draw draw(22);
+    for (std::size_t k = 0; k < members(12); ++k) {
+        const double F = draw.uniform(1, 1000), v = draw.uniform(0.1, 2), x0 = draw.uniform(0.1, 0.5);
+        const char* stop = k % 2 == 0 ? "event e: x falling => set x' = 0\n" : "constraint stop: x >= 0\n";
+        const TextRun r = run_with(fmt::format("system rest\ncoord x = {}\nparticle P mass 1 at O + x*N.x\nstart x' = -{}\n"
+                                               "force on P = if(x < 0, {}, 0)*N.x\n{}run for 10\n",
+                                               text(x0), text(v), text(F), stop),
+                                   k_adaptive[k % k_adaptive.size()]);
+        EXPECT_NEAR(last(r, "x"), 0, 1e-8) << k;
+        EXPECT_NEAR(last(r, "x'"), 0, 1e-9) << k;
+    }
+}
+
+// roots of magnitudes: the energy of a root spring, with every integrator
+TEST(LawSwitches, RootsOfMagnitudes) {
+    Draw draw(23);
+    for (std::size_t k = 0; k < members(12); ++k) {
+        const double p = draw.uniform(0.2, 0.9), x0 = draw.uniform(0.5, 2);
+        const TextRun r = run_with(fmt::format("system root\ncoord x = {}\nparticle P mass 1 at O + x*N.x\n"
+                                               "force on P = -sign(x)*abs(x)^{}*N.x\nrun for 20\n",
+                                               text(x0), text(p)),
+                                   k_adaptive[k % k_adaptive.size()]);
+        const double x = last(r, "x"), v = last(r, "x'");
+        EXPECT_NEAR(0.5 * v * v + std::pow(std::abs(x), 1 + p) / (1 + p), std::pow(x0, 1 + p) / (1 + p), 1e-3) << k;
+    }
+}
+
 }  // namespace
 }  // namespace appell

@@ -165,6 +165,8 @@ const std::map<std::pair<Op, std::string>, Maker>& cases() {
                         both(Op::Mul, pow(b.x, -2), pow(b.x, -1)));
         });
         put(Op::Mul, "(y / x) x = y", [](Bench& b) { return both(Op::Mul, b.y / b.x, b.x); });
+        put(Op::Mul, "(y / abs(x)) x = y sign(x)",
+            [](Bench& b) { return join(both(Op::Mul, b.y / abs(b.x), b.x), both(Op::Mul, b.w / (abs(b.x) * b.p), 2 * b.x)); });
         // --- quotients
         put(Op::Div, "c1 / c2, exact", [](Bench& b) { return Cases{binary(Op::Div, b.c(3), b.c(8))}; });
         put(Op::Div, "0 / x = 0", [](Bench& b) { return Cases{binary(Op::Div, b.c(0), b.x)}; });
@@ -181,6 +183,14 @@ const std::map<std::pair<Op, std::string>, Maker>& cases() {
             return Cases{binary(Op::Div, pow(b.x, 4), b.x), binary(Op::Div, pow(b.x, 2), b.x)};
         });
         put(Op::Div, "x / sqrt(x) = sqrt(x)", [](Bench& b) { return Cases{binary(Op::Div, b.p, sqrt(b.p))}; });
+        put(Op::Div, "x / abs(x) = sign(x)", [](Bench& b) {
+            return Cases{binary(Op::Div, b.x, abs(b.x)), binary(Op::Div, b.y * b.x, abs(b.x)),
+                         binary(Op::Div, b.x - b.y, abs(b.y - b.x)), binary(Op::Div, pow(b.x, 2), abs(b.x) * b.y)};
+        });
+        put(Op::Div, "abs(x) / x = sign(x)", [](Bench& b) {
+            return Cases{binary(Op::Div, abs(b.x), b.x), binary(Op::Div, abs(b.x), b.y * b.x),
+                         binary(Op::Div, b.w * abs(b.x), b.x)};
+        });
         put(Op::Div, "(x / y) / z = x / (y z)", [](Bench& b) { return Cases{binary(Op::Div, b.x / b.y, b.w)}; });
         // --- signs
         put(Op::Neg, "-(c)", [](Bench& b) { return Cases{unary(Op::Neg, b.c(3)), unary(Op::Neg, b.c(0))}; });
