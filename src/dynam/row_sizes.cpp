@@ -19,6 +19,10 @@ constexpr double k_widest_spread = 1e26;      // from 1e-12 to 1e12, and what is
 constexpr double k_longest = 1e140;           // squares of lengths, and their products with masses, are numbers
 constexpr double k_other_state = 0.37;        // a state beside the start, in parts of it
 constexpr double k_beside_zero = 1.0 / 1024;  // and where it is zero
+constexpr double k_dependent = 1e-7;          // of a row of unit length: what the others leave of it
+constexpr double k_on_constraints = 1e-9;     // of the lengths of the rows
+constexpr int k_most_corrections = 20;
+constexpr std::size_t k_most_products = 20'000'000;  // models beyond this have sparse solves, which pivot by themselves
 
 // Two states: anywhere, and beside the start; a state of its own for rows that are made of large distances, or of small ones.
 std::vector<std::vector<double>> some_states(const ConstrainedDynamics& d) {
@@ -53,6 +57,100 @@ std::vector<double> sizes_of(const ConstrainedDynamics& d) {
     return sizes;
 }
 
+// Rows of A as numbers. What is looked for is their rank, and the least change of the speeds that gives their right sides.
+class NumericRows {
+public:
+    NumericRows(const ConstrainedDynamics& d, std::span<const double> state, bool positions_only) : columns_(d.A.columns) {
+        std::vector<NodeId> entries;
+        for (const SparseEntry& e : d.A.entries) entries.push_back(e.value);
+        const std::vector<double> numbers = evaluate<double>(d.graph(), entries, state);
+        std::vector<std::size_t> place(d.rows.size(), d.rows.size());
+        for (std::size_t row = 0; row < d.rows.size(); ++row)
+            if (!positions_only || d.rows[row].level == Level::position) place[row] = count_++;
+        entries_.resize(count_ * columns_);
+        right_.resize(count_);
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            if (const std::size_t row = place[d.A.entries[k].row]; row < d.rows.size())
+                entries_[row * columns_ + d.A.entries[k].column] = numbers[k];
+        for (std::size_t row = 0; row < count_; ++row) lengths_.push_back(length(row));
+    }
+    [[nodiscard]] std::size_t count() const { return count_; }
+    [[nodiscard]] double original_length(std::size_t row) const { return lengths_[row]; }
+    void set_right(std::size_t row, double value) { right_[row] = value; }
+
+    // modified Gram-Schmidt, the longest remainder of a row of unit length first
+    std::size_t orthogonalise(std::vector<double>& change) {
+        change.assign(columns_, 0);
+        std::vector<bool> used(count_, false);
+        for (std::size_t row = 0; row < count_; ++row) scale(row, lengths_[row] > 0 ? 1 / lengths_[row] : 0);
+        for (std::size_t rank = 0;; ++rank) {
+            std::size_t best = count_;
+            double longest = k_dependent;
+            for (std::size_t row = 0; row < count_; ++row)
+                if (const double left = used[row] ? 0 : length(row); left > longest) longest = left, best = row;
+            if (best == count_) return rank;
+            used[best] = true;
+            scale(best, 1 / longest);
+            for (std::size_t i = 0; i < columns_; ++i) change[i] += right_[best] * entries_[best * columns_ + i];
+            for (std::size_t row = 0; row < count_; ++row)
+                if (!used[row]) remove_part(row, best);
+        }
+    }
+
+private:
+    [[nodiscard]] double length(std::size_t row) const {
+        double square = 0;
+        for (std::size_t i = 0; i < columns_; ++i) square += entries_[row * columns_ + i] * entries_[row * columns_ + i];
+        return std::sqrt(square);
+    }
+    void scale(std::size_t row, double factor) {
+        for (std::size_t i = 0; i < columns_; ++i) entries_[row * columns_ + i] *= factor;
+        right_[row] *= factor;
+    }
+    void remove_part(std::size_t row, std::size_t direction) {
+        double part = 0;
+        for (std::size_t i = 0; i < columns_; ++i) part += entries_[row * columns_ + i] * entries_[direction * columns_ + i];
+        for (std::size_t i = 0; i < columns_; ++i) entries_[row * columns_ + i] -= part * entries_[direction * columns_ + i];
+        right_[row] -= part * right_[direction];
+    }
+
+    std::size_t columns_, count_ = 0;
+    std::vector<double> entries_, right_, lengths_;
+};
+
+// The start values brought onto the constraints on positions; empty where Newton's iteration does not get there.
+std::vector<double> state_on_constraints(const ConstrainedDynamics& d) {
+    const Model& m = *d.model;
+    std::vector<double> state = generic_values(d.graph()), change;
+    const auto set = [&](SymbolId symbol, double value) { state[symbol.index()] = value; };
+    for (const Parameter& p : m.parameters) set(p.symbol, p.value);
+    for (const Input& i : m.inputs) set(i.symbol, i.value.value_or(state[i.symbol.index()]));
+    for (const Coordinate& c : m.coordinates) set(c.q, c.start);
+    std::vector<NodeId> positions;
+    for (const ConstraintRow& row : d.rows)
+        if (row.level == Level::position) positions.push_back(row.position);
+    const auto rates_with = [&](const std::vector<double>* speeds) {
+        for (std::size_t i = 0; i < m.speeds.size(); ++i) set(m.speeds[i].u, speeds != nullptr ? (*speeds)[i] : 0);
+        return evaluate<double>(d.graph(), d.kinematics->coordinate_rates(), state);
+    };
+    bool there = positions.empty();
+    for (int k = 0; k < k_most_corrections && !there; ++k) {
+        NumericRows rows(d, state, true);
+        const std::vector<double> residual = evaluate<double>(d.graph(), positions, state);
+        there = true;
+        for (std::size_t row = 0; row < rows.count(); ++row) {
+            rows.set_right(row, -residual[row]);
+            there = there && std::abs(residual[row]) <= k_on_constraints * rows.original_length(row);
+        }
+        if (there) break;
+        (void)rows.orthogonalise(change);
+        const std::vector<double> moved = rates_with(&change), at_rest = rates_with(nullptr);
+        for (std::size_t i = 0; i < m.coordinates.size(); ++i) state[m.coordinates[i].q.index()] += moved[i] - at_rest[i];
+    }
+    for (const Speed& s : m.speeds) set(s.u, s.start);
+    return there ? state : std::vector<double>();
+}
+
 struct Extremes {
     std::size_t largest, smallest;  // rows
 };
@@ -71,11 +169,21 @@ std::optional<Extremes> extremes(const std::vector<double>& sizes) {
 
 }  // namespace
 
+bool rows_follow_from_others(const ConstrainedDynamics& d) {
+    if (d.rows.size() < 2 || d.rows.size() * d.rows.size() * d.A.columns > k_most_products) return false;
+    const std::vector<double> state = state_on_constraints(d);
+    if (state.empty()) return false;
+    NumericRows rows(d, state, false);
+    std::vector<double> change;
+    return rows.orthogonalise(change) < rows.count();
+}
+
 std::vector<double> row_sizes(const ConstrainedDynamics& d) {
     if (d.rows.size() < 2) return {};
     std::vector<double> sizes = sizes_of(d);
     const std::optional<Extremes> at = extremes(sizes);
-    if (!at || !(sizes[at->largest] > k_much_alike * sizes[at->smallest])) return {};
+    if (!at) return {};
+    if (!(sizes[at->largest] > k_much_alike * sizes[at->smallest]) && !rows_follow_from_others(d)) return {};
     const double between = std::sqrt(sizes[at->largest] * sizes[at->smallest]);
     for (double& size : sizes)
         if (size == 0) size = between;

@@ -65,7 +65,8 @@ MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId len
       g_(dynamics.graph()),
       inputs_(program_inputs(m_)),
       length_(length),
-      row_sizes_(row_sizes(dynamics)) {
+      row_sizes_(row_sizes(dynamics)),
+      rows_follow_(!row_sizes_.empty() && rows_follow_from_others(dynamics)) {
     inputs_.push_back(length);
     for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
         inputs_.insert(inputs_.end(), direction.begin(), direction.end());
@@ -566,7 +567,14 @@ NodeId MotionLowering::squared_length(std::uint32_t row, const StatePartition& p
 }
 
 NodeId MotionLowering::inverse_length(std::uint32_t row, const StatePartition& partition) {
-    return g_.div(g_.constant(1), g_.make(Op::Sqrt, squared_length(row, partition)));
+    NodeId length = g_.make(Op::Sqrt, squared_length(row, partition));
+    // A row that others can stand for loses its share as it becomes short, so that another one is chosen in time.
+    if (rows_follow_) {
+        double widest = 0;
+        for (const SparseEntry& e : gradient(row)) widest = std::max(widest, std::abs(partition.speed_scale[e.column]));
+        if (widest > 0) length = g_.make(Op::Max, length, g_.constant(row_sizes_[row] * widest));
+    }
+    return g_.div(g_.constant(1), length);
 }
 
 NodeId MotionLowering::product(NodeId slope, NodeId inverse, double scale) {
@@ -578,7 +586,10 @@ NodeId MotionLowering::scaled(std::size_t row, Level level) {
     for (const SparseEntry& e : gradient(row)) squares.push_back(g_.pow(e.value, 2));
     const NodeId size = level == Level::position ? g_.symbol_node(length_) : speed_;
     const NodeId phi = level == Level::position ? d_.rows[row].position : d_.rows[row].velocity;
-    NodeId natural = g_.mul(g_.make(Op::Sqrt, g_.sum(squares)), size);
+    NodeId gradient_length = g_.make(Op::Sqrt, g_.sum(squares));
+    // A row that follows from the others is as exact as those are, however short it is for the moment.
+    if (rows_follow_) gradient_length = g_.make(Op::Max, gradient_length, g_.constant(row_sizes_[row]));
+    NodeId natural = g_.mul(gradient_length, size);
     if (level == Level::position) natural = g_.add(natural, coordinate_size(phi));
     return g_.div(phi, g_.make(Op::Max, natural, g_.constant(1e-280)));
 }

@@ -199,6 +199,7 @@ private:
     const ArticulatedTree* tree_ = nullptr;
     FrozenConditions* conditions_ = nullptr;
     std::vector<double> row_sizes_;  // empty: much alike
+    bool rows_follow_;               // some from the others
 };
 
 }  // namespace appell

@@ -131,14 +131,16 @@ ProjectReport Projector::project(double t, std::span<double> x, const ProjectOpt
     }
     if (!active_) return finish(x, report, true);
 
+    // Rows that follow from the others come down as far as the round-off of those lets them, and no correction is for them.
+    const auto good_enough = [&] { return report.evaluation.redundant ? k_rows_follow : k_good_enough; };
     double previous = std::numeric_limits<double>::infinity();
     if (!evaluate(t, x, report)) return finish(x, report, false);
     if (options.halving) weigh();
     for (;;) {
         if (report.scaled <= k_round_off) return finish(x, report, true);
-        if (report.scaled <= k_good_enough && report.scaled >= 0.5 * previous) return finish(x, report, true);
+        if (report.scaled <= good_enough() && report.scaled >= 0.5 * previous) return finish(x, report, true);
         if (report.corrections == options.max_corrections)
-            return finish(x, report, options.as_it_is || report.scaled <= k_good_enough);
+            return finish(x, report, options.as_it_is || report.scaled <= good_enough());
         previous = report.scaled;
         std::copy(part.begin(), part.end(), before_.begin());
         const std::span<const double> correction = program_.output(correction_);
@@ -163,7 +165,7 @@ ProjectReport Projector::project(double t, std::span<double> x, const ProjectOpt
             if (factor < 1e-6) {
                 std::copy(before_.begin(), before_.end(), part.begin());
                 evaluate(t, x, report);
-                return finish(x, report, report.scaled <= k_good_enough);
+                return finish(x, report, report.scaled <= good_enough());
             }
         }
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/march.hpp"
 #include "sim/row_watch_limits.hpp"
@@ -29,6 +30,7 @@ RowWatch::RowWatch(const Motion& motion, Projector& velocity)
     }
     longest_.resize(constraints());
     turned_.resize(constraints() + 1);
+    implied_.resize(constraints());
     for (auto& sizes : sizes_) sizes.resize(constraints() + 1);
     for (auto& angles : angles_) angles.resize(constraints() + 1);
 }
@@ -154,6 +156,39 @@ void RowWatch::grow(std::span<const double> x) {
     for (std::size_t i = nq; i < states_; ++i) u_size_ = std::max(u_size_, std::abs(x[i]));
 }
 
+void RowWatch::find_implied(const Sample& sample) {
+    const std::size_t rows = first_row_.back();
+    if (!sample.known || rank_ == rows || velocity_.program().sparse() != nullptr) return;
+    const std::size_t n = begin_.back() / rows;
+    std::vector<double> directions;
+    const auto rank_without = [&](std::size_t constraint) {
+        directions.clear();
+        std::size_t rank = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            if (row >= first_row_[constraint] && row < first_row_[constraint + 1]) continue;
+            const auto begin = sample.rows.begin() + static_cast<std::ptrdiff_t>(row * n);
+            std::vector<double> v(begin, begin + static_cast<std::ptrdiff_t>(n));
+            const auto product = [&](const double* a, const double* b) { return std::inner_product(a, a + n, b, 0.0); };
+            const double whole = std::sqrt(product(v.data(), v.data()));
+            for (int again = 0; again < 2; ++again)
+                for (std::size_t k = 0; k < rank; ++k) {
+                    const double part = product(v.data(), &directions[k * n]);
+                    for (std::size_t i = 0; i < n; ++i) v[i] -= part * directions[k * n + i];
+                }
+            const double left = std::sqrt(product(v.data(), v.data()));
+            if (!(left > k_follows * whole)) continue;
+            for (const double entry : v) directions.push_back(entry / left);
+            ++rank;
+        }
+        return rank;
+    };
+    for (std::size_t c = 0; c < constraints(); ++c) implied_[c] = rank_without(c) >= rank_;
+}
+
+bool RowWatch::vanishes_in_vain(std::size_t which, double least, double most) const {
+    return may_vanish(which) && least < k_steady * most;
+}
+
 RowFinding RowWatch::start(double t, std::span<const double> x) {
     if (constraints() == 0) return {};
     rank_ = velocity_.measure(t, x).evaluation.rank;
@@ -168,11 +203,14 @@ RowFinding RowWatch::start(double t, std::span<const double> x) {
     const double largest = q_sizes_.empty() ? 0 : *std::max_element(q_sizes_.begin(), q_sizes_.end());
     std::fill(q_sizes_.begin(), q_sizes_.end(), largest == 0 ? 1.0 : largest);
     if (u_size_ == 0) u_size_ = 1;
+    // one without a gradient here is not known to follow from others elsewhere
+    std::fill(implied_.begin(), implied_.end(), false);
     const RowFinding found = look_around(t, x, {.q_part = 0.3, .u_part = 0.3, .least = k_no_gradient, .turn = k_over});
     std::fill(q_sizes_.begin(), q_sizes_.end(), 0.0);
     u_size_ = 0;
     grow(x);
     std::swap(before_, middle_);
+    find_implied(before_);
     std::copy_n(before_.size.begin(), constraints(), longest_.begin());
     std::copy_n(x.begin(), states_, x_before_.begin());
     return found;
@@ -263,11 +301,12 @@ RowFinding RowWatch::look_around(double t, std::span<const double> x, const Arou
         }
     }
     for (std::size_t c = 0; c < constraints(); ++c)
-        if (!(middle_.size[c] > around.least * after_.size[c])) return finding(RowLoss::vanishes, c);
+        if (!implied_[c] && !(middle_.size[c] > around.least * after_.size[c])) return finding(RowLoss::vanishes, c);
     RowFinding found;
     for (std::size_t c = 0; c <= constraints() && found.loss == RowLoss::none; ++c) {
         if (!turned_[c]) continue;
         const bool is_gradient = c < constraints();
+        if (vanishes_in_vain(c, middle_.size[c], after_.size[c])) continue;
         if (is_gradient && around.must_be_short && !is_short(middle_, c)) continue;
         if (is_gradient && around.must_double && !(middle_.size[c] < k_doubles * after_.size[c])) continue;
         // one that is very short already, and turns so near, vanishes
@@ -298,7 +337,7 @@ RowFinding RowWatch::look_over(Integrator& integrator) {
     if (constraints() == 0) return found;
     const bool small_pivot = after_.size.back() < k_nearly_lost;
     bool short_gradient = false;
-    for (std::size_t c = 0; c < constraints(); ++c) short_gradient = short_gradient || is_short(after_, c);
+    for (std::size_t c = 0; c < constraints(); ++c) short_gradient = short_gradient || (!implied_[c] && is_short(after_, c));
     if (!(small_pivot || short_gradient) || !look_inside(integrator, integrator.t(), other_state_)) return found;
     Around around{.q_part = k_near, .u_part = k_near, .least = k_collapse, .turn = k_large_turn, .pivots = k_doubles};
     if (!small_pivot) {
@@ -362,6 +401,7 @@ RowFinding RowWatch::look_along(Integrator& integrator) {
         if (!comparable(*s, after_)) return {};
     for (std::size_t c = 0; c <= constraints(); ++c) {
         const auto [least, most] = std::minmax({before_.size[c], middle_.size[c], after_.size[c]});
+        if (vanishes_in_vain(c, least, most)) continue;
         if (least < k_steady * most) return look_closely(integrator);
         if (!turns(before_, middle_, c) && !turns(middle_, after_, c)) continue;
         const auto [less, more] = std::minmax({angle(before_, middle_, c), angle(middle_, after_, c)});
@@ -380,6 +420,8 @@ RowFinding RowWatch::look_ahead(Integrator& integrator) {
     if (!comparable(trial_, after_)) return {};
     for (std::size_t c = 0; c <= constraints(); ++c) {
         if (!turns(trial_, after_, c)) continue;
+        const auto [least, most] = std::minmax({before_.size[c], trial_.size[c], after_.size[c]});
+        if (vanishes_in_vain(c, least, most)) continue;
         const double ahead = angle(trial_, after_, c);
         if (ahead > k_small_turn && ahead > k_uneven * angle(before_, after_, c)) return finding(RowLoss::turns, c);
     }
@@ -400,6 +442,9 @@ RowFinding RowWatch::look_closely(Integrator& integrator) {
         last = next;
     }
     for (std::size_t c = 0; c <= constraints(); ++c) {
+        const auto of_constraint = [c](const std::vector<double>& a, const std::vector<double>& b) { return a[c] < b[c]; };
+        const auto [least, most] = std::minmax_element(sizes_.begin(), sizes_.end(), of_constraint);
+        if (vanishes_in_vain(c, (*least)[c], (*most)[c])) continue;
         if (dips(integrator, c)) return finding(RowLoss::vanishes, c);
         if (spikes(integrator, c)) return finding(RowLoss::turns, c);
         if (jumps(c)) return finding(RowLoss::turns, c);

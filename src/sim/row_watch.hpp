@@ -85,6 +85,11 @@ private:
         return a.known && b.known && a.bordered == b.bordered;
     }
     [[nodiscard]] double angle(const Sample& a, const Sample& b, std::size_t which);
+    // Which constraints follow from the others? Where the gradient of one of those vanishes nothing is lost.
+    void find_implied(const Sample& sample);
+    [[nodiscard]] bool may_vanish(std::size_t which) const { return which < constraints() && implied_[which]; }
+    // its length changes so much that the gradient passes through zero, or may
+    [[nodiscard]] bool vanishes_in_vain(std::size_t which, double least, double most) const;
     // against the longest it was
     [[nodiscard]] bool is_short(const Sample& sample, std::size_t constraint) const;
     [[nodiscard]] bool turns(const Sample& a, const Sample& b, std::size_t which);
@@ -125,6 +130,7 @@ private:
     Sample before_, after_, end_, middle_, trial_, other_trial_;
     std::vector<double> longest_;  // by constraint: its gradient, so far
     std::vector<bool> turned_;     // of look_around
+    std::vector<bool> implied_;    // by constraint
     bool unseen_ = false;          // of look
     double longest_step_ = 0;
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts

@@ -35,5 +35,7 @@ inline constexpr double k_same_orientation = 0.9;
 // at the start, against states around: the multiplier has lost ten digits
 inline constexpr double k_no_gradient = 1e-10;
 inline constexpr int k_states_around = 16;
+// of a row, what others leave of one that follows from them
+inline constexpr double k_follows = 1e-7;
 
 }  // namespace appell::row_watch

@@ -14,6 +14,8 @@
 
 namespace appell {
 
+using projection::k_rows_follow;
+
 namespace {
 
 // a solve that needs pivoting says in the name of which row, or which column of M
@@ -25,8 +27,6 @@ bool names_a_row(const EvalReport& report) {
 constexpr double k_least_pivot = 1e-10;
 // without projection redundant rows drift apart; only a gross contradiction stops the run then
 constexpr double k_gross_inconsistency = 1e-3;
-// scaled residuals of rows that follow from the others are round-off, times what the others leave of it
-constexpr double k_rows_follow = 1e-9;
 // steps after which the pace of the run is looked at
 constexpr std::size_t k_stall_window = 20'000;
 // steps that are on average this short against the longest one, half of the trials rejected, follow a jump and not a motion
@@ -217,7 +217,10 @@ bool Stretch::set_out(std::vector<double>& x) {
     note_redundancy(velocity.evaluation, motion_.velocity_rows);
     note_pivot(t0, velocity.evaluation.smallest_pivot);
     watch_pivots_ = std::min(rate_.report().smallest_pivot, velocity.evaluation.smallest_pivot) > 10 * k_least_pivot;
-    if (rate_.report().redundant) rate_.limit_rank(rate_rank_);
+    if (rate_.report().redundant) {
+        rate_.limit_rank(rate_rank_);
+        if (const EvalReport seen = observe_.run(t0, x); seen.redundant) observe_.limit_rank(seen.rank);
+    }
     if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
     if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant) position_.limit_rank(position.rank);
     accepted_ = x;

@@ -263,8 +263,14 @@ void ConstrainedSolver<T>::factor_rows(double growth) {
         longest = std::max(longest, relative(j));
     }
     const R round_off = R(static_cast<double>(std::max(n, m))) * epsilon<R>();
+    // NOTE: where some rows follow from the others, which of them are kept is open, and one that is short for the moment would
+    // bring in the round-off of a long one. There the rows keep how long they are against what they are in general.
+    const bool chosen = most_rank_ < m && b_.size() == 2 * m;
     for (std::size_t j = 0; j < m; ++j) {
-        if (!(relative(j) > round_off * longest)) length_[j] = R(0);
+        if (!(relative(j) > round_off * longest))
+            length_[j] = R(0);
+        else if (chosen)
+            length_[j] = longest * real_part(b_[m + j]);
         const R scale = length_[j] > 0 ? R(R(1) / length_[j]) : R(0);
         for (std::size_t i = filled_[j].begin; i < filled_[j].end; ++i) Q_[j * n + i] *= scale;
         left_[j] = R(-1);

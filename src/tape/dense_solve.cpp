@@ -17,9 +17,11 @@ T noise(std::size_t size) {
 }
 
 // Lengths of the rows, behind the first m numbers of `out`. One that is small against the others to round-off is none; each is
-// measured by how long it is in general, where that stands behind the first m numbers of b.
+// measured by how long it is in general, where that stands behind the first m numbers of b. `chosen`: some rows follow from the
+// others. Then the lengths are those in general: a row that is short for the moment stays short, and is not preferred.
 template <class T>
-void measure_rows(std::size_t m, std::size_t n, const std::vector<T>& A, const std::vector<T>& b, std::vector<T>& out) {
+void measure_rows(std::size_t m, std::size_t n, const std::vector<T>& A, const std::vector<T>& b, bool chosen,
+                  std::vector<T>& out) {
     using std::sqrt;
     T longest(0);
     const auto relative = [&](std::size_t i) { return b.size() == m ? out[m + i] : T(out[m + i] / b[m + i]); };
@@ -30,8 +32,12 @@ void measure_rows(std::size_t m, std::size_t n, const std::vector<T>& A, const s
         longest = std::max(longest, T(relative(i)));
     }
     const T round_off = T(static_cast<double>(std::max(n, m))) * std::numeric_limits<T>::epsilon();
-    for (std::size_t i = 0; i < m; ++i)
-        if (!(relative(i) > round_off * longest)) out[m + i] = T(0);
+    for (std::size_t i = 0; i < m; ++i) {
+        if (!(relative(i) > round_off * longest))
+            out[m + i] = T(0);
+        else if (chosen && b.size() == 2 * m)
+            out[m + i] = longest * b[m + i];
+    }
 }
 
 // a number of a row at unit length
@@ -40,15 +46,40 @@ T unit(const T& number, const T& length) {
     return length > T(0) ? T(number / length) : T(0);
 }
 
-// a row at unit length, unless it is one that vanishes; and the factor
 template <class T>
-T scale_row(T* row, std::size_t n, const T& length) {
+T length_of(const T* row, std::size_t n) {
     using std::sqrt;
     T squared(0);
     for (std::size_t j = 0; j < n; ++j) squared += row[j] * row[j];
-    const T scale = length > T(0) ? T(T(1) / sqrt(squared)) : T(0);
+    return sqrt(squared);
+}
+
+// A row at unit length, unless it is one that vanishes; and the factor. Of chosen rows (measure_rows): as short as the row `of`
+// that it was made of is against its length.
+template <class T>
+T scale_row(T* row, const T* of, std::size_t n, const T& length, bool chosen) {
+    T scale = length > T(0) ? T(T(1) / length_of(row, n)) : T(0);
+    if (chosen && length > T(0)) scale *= length_of(of, n) / length;
     for (std::size_t j = 0; j < n; ++j) row[j] *= scale;
     return scale;
+}
+
+// Dependent rows must ask for what the independent ones give; the accelerations tell what is small. `right` by row in the order
+// of `rows`, the independent ones first.
+template <class T>
+void judge_dependent_rows(std::size_t rank, const std::vector<std::uint32_t>& rows, const std::vector<T>& right,
+                          const std::vector<T>& accelerations, SolveReport& report) {
+    using std::abs;
+    T size(0);
+    for (std::size_t i = 0; i < rank; ++i) size = std::max(size, T(abs(right[i])));
+    for (const T& acceleration : accelerations) size = std::max(size, T(abs(acceleration)));
+    for (std::size_t i = rank; i < rows.size(); ++i) {
+        const auto relative = static_cast<double>(abs(right[i]) / (size + T(k_consistency_floor)));
+        if (!(relative > report.inconsistency)) continue;
+        report.inconsistency = relative;
+        report.inconsistent_row = rows[i];
+    }
+    if (report.inconsistency > k_consistency_tolerance) report.status = EvalStatus::inconsistent_rows;
 }
 
 }  // namespace
@@ -100,7 +131,7 @@ void DenseSolver<T>::multiply_mass(const T* x, T* y) const {
 template <class T>
 bool DenseSolver<T>::eliminate(SolveReport& report) {
     using std::abs;
-    measure_rows(m_, n_, A_, b_, e_);
+    measure_rows(m_, n_, A_, b_, most_rank_ < m_, e_);
     for (std::size_t i = 0; i < m_; ++i) {
         for (std::size_t j = 0; j < n_; ++j) E_[i * n_ + j] = unit(A_[i * n_ + j], e_[m_ + i]);
         e_[i] = e_[m_ + i] > T(0) ? T(b_[i] / e_[m_ + i]) : b_[i];
@@ -161,17 +192,6 @@ bool DenseSolver<T>::eliminate(SolveReport& report) {
             return false;
         }
     }
-    // dependent rows must ask for what the independent ones give
-    T size(0);
-    for (std::size_t i = 0; i < rank_; ++i) size = std::max(size, T(abs(e_[i])));
-    for (std::size_t i = rank_; i < m_; ++i) {
-        const auto relative = static_cast<double>(abs(e_[i]) / (size + T(k_consistency_floor)));
-        if (!(relative > report.inconsistency)) continue;
-        report.inconsistency = relative;
-        report.inconsistent_row = rows_[i];
-    }
-    if (report.inconsistency > k_consistency_tolerance) report.status = EvalStatus::inconsistent_rows;
-
     independent_.clear();
     for (std::uint32_t j = 0; j < n_; ++j)
         if (!used[j]) independent_.push_back(j);
@@ -321,6 +341,7 @@ bool DenseSolver<T>::solve_nonminimal() {
 template <class T>
 bool DenseSolver<T>::solve_udwadia_kalaba() {
     using std::abs, std::sqrt;
+    const bool chosen = most_rank_ < m_ && b_.size() == 2 * m_;
     x_ = f_;
     forward(x_.data());
     // one-sided Jacobi on the rows of B: W B = Sigma U' with orthogonal W
@@ -331,7 +352,7 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
         W_[i * m_ + i] = T(1);
         T missing = b_[i];
         for (std::size_t j = 0; j < n_; ++j) missing -= B_[i * n_ + j] * x_[j];
-        right_[i] = missing * scale_row(B_.data() + i * n_, n_, e_[m_ + i]);
+        right_[i] = missing * scale_row(B_.data() + i * n_, A_.data() + i * n_, n_, e_[m_ + i], chosen);
     }
     U_ = B_;
     for (int sweep = 0; sweep < 60; ++sweep) {
@@ -397,6 +418,7 @@ template <class T>
 bool DenseSolver<T>::solve_ukp() {
     using std::sqrt;
     const std::size_t p = independent_.size();
+    const bool chosen = most_rank_ < m_ && b_.size() == 2 * m_;
     x_ = f_;
     forward(x_.data());  // a_s
     B_ = A_;
@@ -406,7 +428,8 @@ bool DenseSolver<T>::solve_ukp() {
         forward(row);
         T missing = b_[i];
         for (std::size_t j = 0; j < n_; ++j) missing -= row[j] * x_[j];
-        const T scale = scale_row(row, n_, e_[m_ + i]);  // B'B squares their condition, and no more of it than there is
+        const T scale = scale_row(row, A_.data() + i * n_, n_, e_[m_ + i],
+                                  chosen);  // B'B squares their condition, and no more of it than there is
         for (std::size_t j = 0; j < n_; ++j) right_[j] += row[j] * missing * scale;  // B'(b - B a_s)
     }
     // B'B + V V'
@@ -480,6 +503,7 @@ SolveReport DenseSolver<T>::solve(T* slots) {
         report.status = EvalStatus::singular_mass;
         return report;
     }
+    judge_dependent_rows(rank_, rows_, e_, x_, report);
     for (std::size_t i = 0; i < n_; ++i) slots[block_.x[i]] = x_[i];
     for (std::size_t i = 0; i < m_; ++i) slots[block_.lambda[i]] = lambda_[i];
     return report;

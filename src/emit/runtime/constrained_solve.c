@@ -180,10 +180,14 @@ static void factor_rows(constrained_memory *c, double growth) {
         c->length[j] = row_length(c, j);
         longest = larger(longest, relative_length(c, j));
     }
-    /* rows at unit length; one that is small against the others to round-off counts as zero */
+    /* Rows at unit length; one that is small against the others to round-off counts as zero. Where some follow from the others
+       they keep how long they are against what they are in general: a short one would bring in the round-off of a long one. */
     for (j = 0; j < m; ++j) {
         double scale;
-        if (!(relative_length(c, j) > round_off * longest)) c->length[j] = 0;
+        if (!(relative_length(c, j) > round_off * longest))
+            c->length[j] = 0;
+        else if (c->most_rank < m && c->shape->sizes)
+            c->length[j] = longest * c->b[m + j];
         scale = c->length[j] > 0 ? 1.0 / c->length[j] : 0.0;
         for (i = c->filled[2 * j]; i < c->filled[2 * j + 1]; ++i) c->Q[j * n + i] *= scale;
         c->left[j] = -1;

@@ -47,11 +47,11 @@ static void dense_layout(dense_memory *c, const dense_shape *shape, double *d, i
     c->said = report;
 }
 
-/* rows that are left over: do given independent unknowns leave no other free, and do the rows agree with each other? */
+/* rows that are left over: do given independent unknowns leave no other free? */
 static int judge_elimination(dense_memory *c) {
     const int n = c->shape->n, m = c->shape->m;
     const double noise = larger(100.0 * (double)(n + m) * 2.220446049250313e-16, dependent_row);
-    double left = 0, size = 0;
+    double left = 0;
     int i, j;
     if (c->shape->given != 0) {
         for (i = c->rank; i < m; ++i)
@@ -61,22 +61,35 @@ static int judge_elimination(dense_memory *c) {
             return 0;
         }
     }
+    return 1;
+}
+
+/* rows that are left over must ask for what the others give; the accelerations tell what is small */
+static void judge_dependent_rows(dense_memory *c) {
+    double size = 0;
+    int i;
     for (i = 0; i < c->rank; ++i) size = larger(size, fabs(c->e[i]));
-    for (i = c->rank; i < m; ++i) {
+    for (i = 0; i < c->shape->n; ++i) size = larger(size, fabs(c->x[i]));
+    for (i = c->rank; i < c->shape->m; ++i) {
         const double relative = fabs(c->e[i]) / (size + consistency_floor);
         if (!(relative > c->said->inconsistency)) continue;
         c->said->inconsistency = relative;
         c->said->inconsistent_row = c->rows[i];
     }
     if (c->said->inconsistency > consistency_tolerance) c->said->status = MODEL_inconsistent_rows;
-    return 1;
 }
 
 static double relative_dense_length(const dense_memory *c, int row) {
     return c->shape->sizes ? c->length[row] / c->b[c->shape->m + row] : c->length[row];
 }
 
-/* lengths of the rows; one that is small against the others to round-off, each measured by how long it is in general, is none */
+/* some rows follow from the others, and it is known how long they are in general */
+static int chosen_rows(const dense_memory *c) {
+    return c->most_rank < c->shape->m && c->shape->sizes;
+}
+
+/* Lengths of the rows; one that is small against the others to round-off, each measured by how long it is in general, is none.
+   Of chosen rows the lengths in general: a row that is short for the moment stays short, and is not preferred. */
 static void measure_rows(dense_memory *c) {
     const int n = c->shape->n, m = c->shape->m;
     const double round_off = (double)(n > m ? n : m) * 2.220446049250313e-16;
@@ -88,8 +101,12 @@ static void measure_rows(dense_memory *c) {
         c->length[i] = sqrt(squared);
         longest = larger(longest, relative_dense_length(c, i));
     }
-    for (i = 0; i < m; ++i)
-        if (!(relative_dense_length(c, i) > round_off * longest)) c->length[i] = 0;
+    for (i = 0; i < m; ++i) {
+        if (!(relative_dense_length(c, i) > round_off * longest))
+            c->length[i] = 0;
+        else if (chosen_rows(c))
+            c->length[i] = longest * c->b[m + i];
+    }
 }
 
 /* a number of a row at unit length */
@@ -303,14 +320,20 @@ static void backward_dense(const dense_memory *c, double *v) {
     }
 }
 
-/* a row of B at unit length, or none where it vanishes, and the factor */
+static double dense_row_length(const double *row, int n) {
+    double squared = 0;
+    int j;
+    for (j = 0; j < n; ++j) squared += row[j] * row[j];
+    return sqrt(squared);
+}
+
+/* A row of B at unit length, or none where it vanishes, and the factor; of chosen rows as short as that of A is */
 static double scale_row(dense_memory *c, int i) {
     const int n = c->shape->n;
     double *const row = c->B + i * n;
-    double squared = 0, scale;
+    double scale = c->length[i] > 0 ? 1.0 / dense_row_length(row, n) : 0;
     int j;
-    for (j = 0; j < n; ++j) squared += row[j] * row[j];
-    scale = c->length[i] > 0 ? 1.0 / sqrt(squared) : 0;
+    if (chosen_rows(c) && c->length[i] > 0) scale *= dense_row_length(c->A + i * n, n) / c->length[i];
     for (j = 0; j < n; ++j) row[j] *= scale;
     return scale;
 }
@@ -493,6 +516,7 @@ static void finish_dense(dense_memory *c, int solved, double *unknowns) {
         c->said->status = MODEL_singular_mass;
         return;
     }
+    judge_dependent_rows(c);
     copy(unknowns, c->x, c->shape->n);
     copy(unknowns + c->shape->n, c->lambda, c->shape->m);
 }

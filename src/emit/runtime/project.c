@@ -6,6 +6,8 @@ static const double projected = 32 * 2.220446049250313e-16;
 
 /* where an iteration that no longer gains counts as converged */
 static const double good_enough = 2e-13;
+/* rows that follow from the others come down as far as the round-off of those lets them */
+static const double rows_follow = 1e-9;
 
 typedef struct {
     int (*program)(double t, const double *x, const double *p, double *out, MODEL_work *w); /* residuals, scaled, step */
@@ -84,7 +86,7 @@ static int project_part(const projection_shape *s, double t, double *x, const do
                         int halving) {
     double *const out = w->d + s->buffer, *const before = out + 2 * s->rows + s->count, *const step = before + s->count,
                  *const weight = step + s->count, *const part = x + s->offset;
-    double previous = HUGE_VAL, scaled = 0;
+    double previous = HUGE_VAL, scaled = 0, bar;
     int corrections, i, status;
     if (!normalise_quaternions(s, x)) return MODEL_not_finite;
     if (s->rows == 0) return MODEL_ok;
@@ -94,8 +96,9 @@ static int project_part(const projection_shape *s, double t, double *x, const do
     for (corrections = 0;; ++corrections) {
         double merit_before, factor = 1;
         if (scaled <= projected) return MODEL_ok;
-        if (scaled <= good_enough && scaled >= 0.5 * previous) return MODEL_ok;
-        if (corrections == most_corrections) return scaled <= good_enough ? MODEL_ok : failed_projection(w);
+        bar = w->last.redundant ? rows_follow : good_enough;
+        if (scaled <= bar && scaled >= 0.5 * previous) return MODEL_ok;
+        if (corrections == most_corrections) return scaled <= bar ? MODEL_ok : failed_projection(w);
         previous = scaled;
         copy(before, part, s->count);
         copy(step, out + 2 * s->rows, s->count);
@@ -110,7 +113,7 @@ static int project_part(const projection_shape *s, double t, double *x, const do
                 copy(part, before, s->count);
                 status = evaluate_residuals(s, t, x, p, w, &scaled);
                 if (status != MODEL_ok) return status;
-                return scaled <= good_enough ? MODEL_ok : failed_projection(w);
+                return scaled <= bar ? MODEL_ok : failed_projection(w);
             }
         }
     }
