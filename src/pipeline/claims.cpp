@@ -31,6 +31,7 @@ constexpr double k_off = 1e-12;
 // the bar of 1e-9 is relative to, so that ten thousand times the noise is allowed and a difference beyond that is none of it.
 constexpr std::array<double, 2> k_off_double{1e-6, 1e-13};
 constexpr double k_from_double = 1e10;
+constexpr std::size_t k_together = 1000;  // equations whose values are kept at a time
 
 struct ScalarEquation {
     std::size_t claim;
@@ -41,6 +42,7 @@ struct ScalarEquation {
         bool in_left, negative;
     };
     std::vector<Term> terms;     // of left and right: their sums taken apart
+    std::size_t first_term;      // among those of all equations
     std::vector<NodeId> slopes;  // by the unknowns of solves
 };
 
@@ -89,7 +91,7 @@ T magnitude(const T& value) {
 template <class T>
 struct Values {
     std::vector<std::vector<T>> left, right, where;  // [state][equation], where by claim
-    std::vector<std::vector<std::vector<T>>> terms;  // [equation][state][term]
+    std::vector<std::vector<T>> terms;               // [state][term], those of all equations one after the other
     std::vector<std::vector<T>> floor;               // [state][equation]: slopes times the largest unknown
 };
 
@@ -126,26 +128,41 @@ public:
             const SparseMatrix slopes = jacobian(g_, std::span(&difference, 1), unknowns_, DerivativeMode::automatic);
             for (const SparseEntry& e : slopes.entries) equation.slopes.push_back(e.value);
         }
-        const Program program = make_program();
-        const Values<double> rough = evaluate<double>(program, states_.rough);
-        std::vector<Near<double>> rough_near;
-        for (const double off : k_off_double) rough_near.push_back({off, evaluate<double>(program, near(states_.rough, off))});
-        if (out.wide) {
-            exact_ = evaluate<Digits50>(program, states_.exact);
-            near_.push_back({k_off, evaluate<Digits50>(program, near(states_.exact, k_off))});
-        }
-        for (std::size_t c = 0; c < m_.claims.size(); ++c) {
-            // where states with fifty digits are few, its condition may hold at others only
-            const bool wide = count(exact_, c) > 0 || count(rough, c) == 0;
-            out.claims.push_back(judge(c, rough, rough_near, out.wide && wide));
-        }
+        while (first_claim_ < m_.claims.size()) judge_some(out);
         return out;
     }
 
 private:
+    // As many claims as have a bounded number of equations, one at least: what all of a thousand claims are at all states takes
+    // more memory than the rest of the program.
+    void judge_some(ClaimResults& out) {
+        end_claim_ = first_claim_ + 1;
+        while (end_claim_ < m_.claims.size() && first_[end_claim_ + 1] - first_[first_claim_] <= k_together) ++end_claim_;
+        const Program program = make_program();
+        const Values<double> rough = evaluate<double>(program, states_.rough);
+        std::vector<Near<double>> rough_near;
+        for (const double off : k_off_double) rough_near.push_back({off, evaluate<double>(program, near(states_.rough, off))});
+        near_.clear();
+        if (out.wide) {
+            exact_ = evaluate<Digits50>(program, states_.exact);
+            near_.push_back({k_off, evaluate<Digits50>(program, near(states_.exact, k_off))});
+        }
+        for (std::size_t c = first_claim_; c < end_claim_; ++c) {
+            // where states with fifty digits are few, its condition may hold at others only
+            const bool wide = count(exact_, c) > 0 || count(rough, c) == 0;
+            out.claims.push_back(judge(c, rough, rough_near, out.wide && wide));
+        }
+        first_claim_ = end_claim_;
+    }
+
+    [[nodiscard]] std::span<const ScalarEquation> judged() const {
+        return std::span(equations_).subspan(first_[first_claim_], first_[end_claim_] - first_[first_claim_]);
+    }
+
     void collect() {
         for (std::size_t c = 0; c < m_.claims.size(); ++c) {
             const Claim& claim = m_.claims[c];
+            first_.push_back(equations_.size());
             if (claim.matrix && !fits(claim)) continue;
             for (const Claim::Equation& e : claim.equations) {
                 if (!g_.is_vector(e.left)) {
@@ -158,6 +175,7 @@ private:
             }
             where_.push_back(claim.where.valid() ? quantities_.scalar(claim.where, claim.span) : g_.constant(1));
         }
+        first_.push_back(equations_.size());
     }
 
     bool fits(const Claim& claim) {
@@ -173,9 +191,10 @@ private:
     }
 
     void add(std::size_t claim, std::string entry, NodeId left, NodeId right) {
-        ScalarEquation equation{claim, std::move(entry), left, right, {}, {}};
+        ScalarEquation equation{claim, std::move(entry), left, right, {}, terms_, {}};
         take_apart(g_, left, true, equation.terms);
         take_apart(g_, right, false, equation.terms);
+        terms_ += equation.terms.size();
         equations_.push_back(std::move(equation));
     }
 
@@ -197,39 +216,39 @@ private:
         for (ConstrainedSolve& solve : FormulatedDynamics(d_, Formulation::multipliers).solves())
             spec.solves.push_back(std::move(solve));
         OutputGroup left{"left", {}}, right{"right", {}};
-        for (const ScalarEquation& e : equations_) {
+        for (const ScalarEquation& e : judged()) {
             left.values.push_back(e.left);
             right.values.push_back(e.right);
         }
         std::vector<NodeId> unknowns;
         for (const SymbolId symbol : unknowns_) unknowns.push_back(g_.symbol_node(symbol));
-        spec.outputs = {left, right, {"where", where_}, {"unknowns", unknowns}};
-        for (std::size_t i = 0; i < equations_.size(); ++i) {
-            OutputGroup terms{fmt::format("terms {}", i), {}};
-            for (const ScalarEquation::Term& term : equations_[i].terms) terms.values.push_back(term.value);
-            spec.outputs.push_back(std::move(terms));
-            spec.outputs.push_back({fmt::format("slopes {}", i), equations_[i].slopes});
+        spec.outputs = {left,
+                        right,
+                        {"where",
+                         {where_.begin() + static_cast<std::ptrdiff_t>(first_claim_),
+                          where_.begin() + static_cast<std::ptrdiff_t>(end_claim_)}},
+                        {"unknowns", unknowns}};
+        OutputGroup terms{"terms", {}}, slopes{"slopes", {}};
+        for (const ScalarEquation& e : judged()) {
+            for (const ScalarEquation::Term& term : e.terms) terms.values.push_back(term.value);
+            slopes.values.insert(slopes.values.end(), e.slopes.begin(), e.slopes.end());
         }
+        spec.outputs.push_back(std::move(terms));
+        spec.outputs.push_back(std::move(slopes));
         return lower_program(g_, spec);
     }
 
     template <class T>
     Values<T> evaluate(const Program& program, const std::vector<std::vector<T>>& states) {
         Values<T> out;
-        out.terms.resize(equations_.size());
         Workspace<T> workspace(program);
         const auto copy = [&](const OutputRange& range) {
             const auto values = workspace.output(range);
             return std::vector<T>(values.begin(), values.end());
         };
-        // found by name once: there are as many names as equations
         const OutputRange &left = program.output("left"), &right = program.output("right"), &where = program.output("where"),
-                          &unknowns = program.output("unknowns");
-        std::vector<const OutputRange*> terms, slopes;
-        for (std::size_t i = 0; i < equations_.size(); ++i) {
-            terms.push_back(&program.output(fmt::format("terms {}", i)));
-            slopes.push_back(&program.output(fmt::format("slopes {}", i)));
-        }
+                          &unknowns = program.output("unknowns"), &terms = program.output("terms"),
+                          &slopes = program.output("slopes");
         for (const std::vector<T>& state : states) {
             std::copy(state.begin(), state.end(), workspace.inputs().begin());
             (void)workspace.run();  // what is not finite is judged claim by claim
@@ -239,22 +258,28 @@ private:
             T largest(0);
             for (const T& value : workspace.output(unknowns))
                 if (is_finite(value)) largest = std::max(largest, T(magnitude(value)));
-            std::vector<T> floor(equations_.size(), T(0));
-            for (std::size_t i = 0; i < equations_.size(); ++i) {
-                out.terms[i].push_back(copy(*terms[i]));
-                for (const T& slope : workspace.output(*slopes[i]))
-                    if (is_finite(slope)) floor[i] = std::max(floor[i], T(magnitude(slope) * largest));
-            }
+            std::vector<T> floor(judged().size(), T(0));
+            out.terms.push_back(copy(terms));
+            auto slope = workspace.output(slopes).begin();
+            for (std::size_t i = 0; i < floor.size(); ++i)
+                for (const auto end = slope + static_cast<std::ptrdiff_t>(judged()[i].slopes.size()); slope != end; ++slope)
+                    if (is_finite(*slope)) floor[i] = std::max(floor[i], T(magnitude(*slope) * largest));
             out.floor.push_back(std::move(floor));
         }
         return out;
     }
 
+    // where an equation is among the values of those that are judged, and where its terms are
+    [[nodiscard]] std::size_t own(std::size_t e) const { return e - first_[first_claim_]; }
+    [[nodiscard]] std::size_t place_of_terms(std::size_t e) const {
+        return equations_[e].first_term - equations_[first_[first_claim_]].first_term;
+    }
+
     // states where the condition of a claim holds
     template <class T>
-    static std::size_t count(const Values<T>& values, std::size_t claim) {
-        return static_cast<std::size_t>(
-            std::count_if(values.where.begin(), values.where.end(), [&](const auto& where) { return where[claim] == 1; }));
+    [[nodiscard]] std::size_t count(const Values<T>& values, std::size_t claim) const {
+        return static_cast<std::size_t>(std::count_if(values.where.begin(), values.where.end(),
+                                                      [&](const auto& where) { return where[claim - first_claim_] == 1; }));
     }
 
     // those of them where a side of some equation is not finite
@@ -262,10 +287,10 @@ private:
     [[nodiscard]] std::size_t without_value(const Values<T>& values, std::size_t claim) const {
         std::size_t out = 0;
         for (std::size_t k = 0; k < values.where.size(); ++k) {
-            if (!(values.where[k][claim] == 1)) continue;
+            if (!(values.where[k][claim - first_claim_] == 1)) continue;
             bool finite = true;
-            for (std::size_t e = 0; e < equations_.size(); ++e)
-                if (equations_[e].claim == claim) finite = finite && is_finite(T(values.left[k][e] - values.right[k][e]));
+            for (std::size_t e = first_[claim]; e < first_[claim + 1]; ++e)
+                finite = finite && is_finite(T(values.left[k][own(e)] - values.right[k][own(e)]));
             out += finite ? 0 : 1;
         }
         return out;
@@ -278,8 +303,7 @@ private:
         out.without_value = wide ? without_value(exact_, c) : without_value(rough, c);
         const ScalarEquation* untested = nullptr;
         std::optional<std::pair<std::size_t, std::size_t>> worst;  // equation, state
-        for (std::size_t e = 0; e < equations_.size(); ++e) {
-            if (equations_[e].claim != c) continue;
+        for (std::size_t e = first_[c]; e < first_[c + 1]; ++e) {
             const auto [residual, shown, state] =
                 wide ? largest(e, exact_, near_, round_off(e, rough)) : largest(e, rough, rough_near, 0);
             if (!state) {  // nothing is known of it, whatever is known of the other entries
@@ -327,8 +351,8 @@ private:
     double round_off(std::size_t e, const Values<double>& rough) const {
         double out = 0;
         for (std::size_t k = 0; k < rough.left.size(); ++k) {
-            const double residual = std::abs(rough.left[k][e] - rough.right[k][e]);
-            if (rough.where[k][equations_[e].claim] == 1 && std::isfinite(residual)) out = std::max(out, residual);
+            const double residual = std::abs(rough.left[k][own(e)] - rough.right[k][own(e)]);
+            if (rough.where[k][equations_[e].claim - first_claim_] == 1 && std::isfinite(residual)) out = std::max(out, residual);
         }
         return out;
     }
@@ -342,14 +366,15 @@ private:
     template <class T>
     Largest largest(std::size_t e, const Values<T>& values, const std::vector<Near<T>>& nearby, double round_off) {
         Largest out;
-        const auto residual_of = [&](const Values<T>& v, std::size_t k) { return T(v.left[k][e] - v.right[k][e]); };
+        const auto residual_of = [&](const Values<T>& v, std::size_t k) { return T(v.left[k][own(e)] - v.right[k][own(e)]); };
         for (std::size_t k = 0; k < values.left.size(); ++k) {
-            if (!(values.where[k][equations_[e].claim] == 1)) continue;
+            if (!(values.where[k][equations_[e].claim - first_claim_] == 1)) continue;
             const T residual = magnitude(residual_of(values, k));
             if (!is_finite(residual)) continue;
-            T scale = values.floor[k][e];
-            for (const T& term : values.terms[e][k])
-                if (is_finite(term)) scale = std::max(scale, magnitude(term));
+            T scale = values.floor[k][own(e)];
+            const auto term = values.terms[k].begin() + static_cast<std::ptrdiff_t>(place_of_terms(e));
+            for (const T& value : std::span(term, equations_[e].terms.size()))
+                if (is_finite(value)) scale = std::max(scale, magnitude(value));
             for (const Near<T>& near : nearby)
                 if (const T change = magnitude(T(residual_of(near.values, k) - residual_of(values, k))); is_finite(change))
                     scale = std::max(scale, T(change / T(near.off)));
@@ -362,8 +387,8 @@ private:
 
     void explain(ClaimResult& out, std::size_t e, std::size_t k, const Values<double>& rough, bool wide) {
         out.entry = equations_[e].entry;
-        out.left = rough.left[k][e];
-        out.right = rough.right[k][e];
+        out.left = rough.left[k][own(e)];
+        out.right = rough.right[k][own(e)];
         std::vector<std::string> parts;
         for (std::size_t i = 0; i + 1 < inputs_.size(); ++i) {
             if (i == 0 && !uses_time(e)) continue;
@@ -384,18 +409,19 @@ private:
         const ScalarEquation& equation = equations_[e];
         std::vector<std::size_t> used;
         for (std::size_t k = 0; k < exact_.left.size(); ++k)
-            if (exact_.where[k][equation.claim] == 1 && is_finite(Digits50(exact_.left[k][e] - exact_.right[k][e])))
+            if (exact_.where[k][equation.claim - first_claim_] == 1 &&
+                is_finite(Digits50(exact_.left[k][own(e)] - exact_.right[k][own(e)])))
                 used.push_back(k);
         if (used.size() < 3) return "";
-        const auto whole = [&](std::size_t k) { return Digits50(exact_.left[k][e] / exact_.right[k][e]); };
+        const auto whole = [&](std::size_t k) { return Digits50(exact_.left[k][own(e)] / exact_.right[k][own(e)]); };
         if (const std::string factor = constant_factor(used, whole); !factor.empty())
             return fmt::format("it holds with the right side times {}", factor);
         for (std::size_t t = 0; t < equation.terms.size(); ++t) {
             const ScalarEquation::Term& term = equation.terms[t];
             const auto wanted = [&](std::size_t k) {
-                const Digits50 difference = exact_.left[k][e] - exact_.right[k][e];
-                const Digits50 signed_term =
-                    term.in_left == term.negative ? Digits50(-exact_.terms[e][k][t]) : exact_.terms[e][k][t];
+                const Digits50 difference = exact_.left[k][own(e)] - exact_.right[k][own(e)];
+                const Digits50& value = exact_.terms[k][place_of_terms(e) + t];
+                const Digits50 signed_term = term.in_left == term.negative ? Digits50(-value) : value;
                 return Digits50(1 - difference / signed_term);
             };
             const std::string factor = constant_factor(used, wanted);
@@ -444,10 +470,13 @@ private:
     Diagnostics& diagnostics_;
     Quantities quantities_;
     std::vector<SymbolId> inputs_;
-    std::vector<ScalarEquation> equations_;
-    std::vector<NodeId> where_;       // by claim
-    std::vector<SymbolId> unknowns_;  // of solves: accelerations, multipliers, actuators, ...
-    Values<Digits50> exact_;          // at the states with fifty digits
+    std::vector<ScalarEquation> equations_;        // in the order of the claims
+    std::vector<std::size_t> first_;               // of each claim, and where the last one's end
+    std::size_t terms_ = 0;                        // of all equations
+    std::size_t first_claim_ = 0, end_claim_ = 0;  // those that are judged
+    std::vector<NodeId> where_;                    // by claim
+    std::vector<SymbolId> unknowns_;               // of solves: accelerations, multipliers, actuators, ...
+    Values<Digits50> exact_;                       // at the states with fifty digits
     std::vector<Near<Digits50>> near_;
 };
 
