@@ -96,6 +96,21 @@ std::size_t entries_of(const Program& program, bool sparse) {
     return most;
 }
 
+// What the last solve of a dense formulation will work on, known before anything is made for it; 0 where it is not.
+std::size_t entries_of_dense(const ConstrainedDynamics& d, Formulation formulation) {
+    switch (formulation) {
+        case Formulation::multipliers:
+        case Formulation::voronec:
+        case Formulation::chaplygin: return 0;
+        default: break;
+    }
+    if (!d.shared.empty()) return 0;  // its rows are chosen later
+    const std::size_t size = d.model->speeds.size();
+    const auto rows = static_cast<std::size_t>(
+        std::count_if(d.rows.begin(), d.rows.end(), [](const ConstraintRow& row) { return !row.by_actuators; }));
+    return rows == 0 ? 0 : size * (size + rows);
+}
+
 // the system with Baumgarte's damping; its gains are parameters behind all others
 ConstrainedDynamics damp(const ConstrainedDynamics& d, const LowerMotionOptions& options, Motion& motion,
                          MotionLowering& lowering) {
@@ -139,6 +154,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     const bool sparse = options.for_run && options.formulation == Formulation::multipliers && !options.jacobian;
     if (!sparse && too_many_entries(d, d.rows.size() * m.speeds.size(), k_sparse * options.solve_entries, options, diagnostics))
         return result;
+    if (too_many_entries(d, entries_of_dense(d, options.formulation), options.solve_entries, options, diagnostics)) return result;
     if (options.for_run)
         for (const Input& input : m.inputs)
             if (!input.value)

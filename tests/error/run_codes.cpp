@@ -340,6 +340,21 @@ TEST(BadRunMore, AProjectionThatFailsIsNamed) {
     EXPECT_EQ(diagnostics.error_count(), 1u);
 }
 
+// What a dense formulation would work on is known beforehand: nothing is made for one that is too large.
+TEST(BadRunMore, TooManyRowsAreFoundBeforeEquationsAreMade) {
+    for (const FormulationInfo& row : all_formulations()) {
+        const bool known = row.formulation != Formulation::multipliers && !row.partitioned;
+        Derivation d = derive_text(particle("constraint a: x' = 0\nrun for 1 s"));
+        const std::size_t nodes = d.dynamics->graph().size(), size = d.model->speeds.size();
+        LowerMotionOptions options{.formulation = row.formulation, .solve_entries = size * (size + 1) - 1};
+        const Result<LoweredMotion> refused = lower_motion(*d.dynamics, options);
+        EXPECT_EQ(refused.diagnostics.has(Code::E0715), known) << row.name;
+        if (known) EXPECT_EQ(d.dynamics->graph().size(), nodes) << row.name;
+        ++options.solve_entries;
+        EXPECT_FALSE(lower_motion(*d.dynamics, options).diagnostics.has(Code::E0715)) << row.name;
+    }
+}
+
 TEST(BadRunMore, LinearRowsAreNamedWhereAProductLosesItsRank) {
     Derivation d = derive_text(particle("constraint c: x'*y' = 0\nstart y' = 1 m/s\nforce on P = -1 N*N.y\nrun for 2 s"));
     const auto result = run(d, {});
