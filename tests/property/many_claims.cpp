@@ -28,7 +28,7 @@ TEST(ManyClaims, EachIsJudgedAsItIs) {
         const std::string last = fmt::format("{}", draw == 0 ? n * n + 1 : n * n);
         text += i % 3 == 0 ? fmt::format("misprint \"c{0}\": (x + {1})*N.x + y*N.y = x*N.x + {2}*N.x\n", i, n, n)
                            : fmt::format("claim \"c{}\": (x + {})^2 = x^2 + {}*x + {}{}\n", i, n, 2 * n, last,
-                                         conditional.contains(i) ? " where x > 0" : "");
+                                         conditional.contains(i) ? " where x > 1" : "");
         if (i % 3 == 0) wrong.erase(i), conditional.erase(i);
     }
     Derivation d = derive_text(text + "run for 1\n");
