@@ -71,7 +71,8 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
                     open(i);
                     opened = true;
                 }
-            if (opened && change_to_mode(x)) jump = carry_over(*now_, {from, now.t, by_state, atol_, laws_->backwards()}, x, failure_);
+            if (opened && change_to_mode(x))
+                jump = carry_over(*now_, {from, now.t, by_state, atol_, laws_->backwards()}, x, failure_);
         }
         if (jump == LawJump::impossible) return false;
         if (jump == LawJump::none) break;
