@@ -47,14 +47,15 @@ struct ContactState {
     [[nodiscard]] bool slides_backward(std::size_t i, const std::vector<bool>& off, const std::array<double, 3>& direction) const;
     [[nodiscard]] bool has_negative_bound(std::size_t i, const std::vector<bool>& off) const;
 
+    // forces below this are zero
+    [[nodiscard]] double force_noise() const { return k_force_noise * largest_push_; }
+
     const SwitchedSystem& system;
     std::vector<double> gap, gap_rate, gap_acceleration, gap_terms, push;  // by contact
     std::vector<double> bound, static_bound, slip_terms;                   // by friction, as the rest
     std::vector<std::array<double, 3>> slip, slip_acceleration, friction;
 
 private:
-    [[nodiscard]] double force_noise() const { return k_force_noise * largest_push_; }
-
     double largest_push_ = 0;  // so far
 };
 
