@@ -116,6 +116,20 @@ bool ModeSwitching::frictions_hold(double t, std::span<const double> x, bool at_
     }
 }
 
+// Whether the others hold easily without those that have reached their bounds. A foot that is about to lift off has a bound that
+// falls to zero, and would reach it again and again.
+bool ModeSwitching::others_hold(double t, std::span<const double> x) {
+    constexpr double k_easily = 0.9;
+    const std::vector<std::size_t> all = holding();
+    for (const std::size_t i : std::exchange(reached_, {}))
+        if (!off_[m_.frictions[i].stick]) shares_.spare(i);
+    if (!inspect_again(t, x)) return false;
+    std::vector<double> forces(m_.frictions.size());
+    for (const std::size_t i : all) forces[i] = length(at_.friction[i]);
+    shares_.measure(all, forces, at_.static_bound, at_.force_noise());
+    return shares_.largest_part() <= k_easily || !use_frictions_alike(t, x);
+}
+
 // What would need more than its bound gives way; true where something did. Frictions that share what they hold give way together.
 bool ModeSwitching::give_way(double t, std::span<const double> x) {
     std::size_t first = 0;
@@ -125,7 +139,18 @@ bool ModeSwitching::give_way(double t, std::span<const double> x) {
         slide(first, along(at_.friction[first], -1));
         return true;
     }
-    const bool at_bound = !std::exchange(reached_, {}).empty();
+    const bool at_bound = !reached_.empty();
+    bool spent = false;  // the bound has come down to nothing: what slides there carries nothing either
+    for (const std::size_t i : reached_)
+        if (reached_bound(i) && at_.static_bound[i] <= at_.force_noise()) {
+            slide(i, along(at_.friction[i], -1));
+            spent = true;
+        }
+    if (spent) {
+        reached_.clear();
+        return true;
+    }
+    if (at_bound && others_hold(t, x)) return false;
     if (frictions_hold(t, x, at_bound)) return false;
     const double full = k_as_full * shares_.largest_part();
     for (const std::size_t i : holding())

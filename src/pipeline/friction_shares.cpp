@@ -42,6 +42,11 @@ void FrictionShares::measure(std::span<const std::size_t> holding, std::span<con
     possible_ = load == 0 ? 0 : at_bounds > 0 ? load / at_bounds : std::numeric_limits<double>::infinity();
 }
 
+void FrictionShares::spare(std::size_t friction) {
+    constexpr double k_spared = 1e-3;
+    square_[friction] = std::max(k_spared * square_[friction], k_least_square);
+}
+
 void FrictionShares::relieve(std::span<const std::size_t> holding) {
     constexpr double k_least_part = 1e-3;  // one that carries nothing now may have to carry later
     for (const std::size_t i : holding) square_[i] /= std::clamp(part_[i] / std::min(largest_, 1e3), k_least_part, 1e3);

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] double largest_part() const { return largest_; }
     [[nodiscard]] double least_possible() const { return possible_; }
 
+    // leaves next to nothing to one whose bound may be falling to zero
+    void spare(std::size_t friction);
     // relieves those that carry most, by what was measured last
     void relieve(std::span<const std::size_t> holding);
 

@@ -97,6 +97,7 @@ private:
     void give_friction_parameters(Mode& mode) const;
     bool inspect_again(double t, std::span<const double> x);
     bool use_frictions_alike(double t, std::span<const double> x);
+    bool others_hold(double t, std::span<const double> x);
     bool frictions_hold(double t, std::span<const double> x, bool at_bound);
     bool give_way(double t, std::span<const double> x);
     bool turn_to_slip(double t, std::span<const double> x);
