@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dynam/modes.hpp"
 #include "expr/evaluate.hpp"
 #include "expr/substitute.hpp"
 #include "tape/dense_rank.hpp"
@@ -188,7 +189,8 @@ SharedSystem share_out(const ConstrainedDynamics& d) {
             weight[member] = shared->weights[k];
             const Constraint& c = d.model->constraints[d.rows[member].constraint];
             define(d.rows[member].multiplier, g.mul(shared->weights[k], g.symbol_node(row.multiplier)));
-            if (d.C.empty()) continue;
+            // nonideal forces have no part in ideal multipliers: rows of friction that sticks have none
+            if (d.C.empty() || sticks(d, d.rows[member])) continue;
             const auto component = std::ranges::find(c.multipliers, d.rows[member].multiplier) - c.multipliers.begin();
             define(c.ideal_multipliers[static_cast<std::size_t>(component)],
                    g.mul(shared->weights[k], g.symbol_node(row.ideal_multiplier)));

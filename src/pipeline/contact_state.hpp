@@ -47,6 +47,9 @@ struct ContactState {
     [[nodiscard]] bool slides_backward(std::size_t i, const std::vector<bool>& off, const std::array<double, 3>& direction) const;
     [[nodiscard]] bool has_negative_bound(std::size_t i, const std::vector<bool>& off) const;
 
+    // forces below this are zero
+    [[nodiscard]] double force_noise() const { return k_force_noise * largest_push_; }
+
     const SwitchedSystem& system;
     // its rows depend on each other and contradict themselves: what it says of forces and accelerations means nothing
     bool contradicts = false;
@@ -55,8 +58,6 @@ struct ContactState {
     std::vector<std::array<double, 3>> slip, slip_acceleration, friction;
 
 private:
-    [[nodiscard]] double force_noise() const { return k_force_noise * largest_push_; }
-
     double largest_push_ = 0;  // so far
 };
 

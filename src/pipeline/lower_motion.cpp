@@ -359,6 +359,11 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
     // `minimal`: what is integrated is decided where the run starts
     auto at_start = values_on_constraints(m, motion, out.x0, options.from, start);
+    for (const std::array<SymbolId, 3>& direction : d.slip_directions) {
+        if (!at_start) break;
+        if (at_start->size() <= direction.front().index()) at_start->resize(direction.front().index() + 1, 0.0);
+        (*at_start)[direction.front().index()] = 1;  // as their parameters are so far: no row of friction has the weight zero
+    }
     if (tree && !(at_start && tree->has_inertia(*at_start))) {
         // M says which rate has none, or that the rows give it one
         tree.reset();

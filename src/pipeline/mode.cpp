@@ -322,10 +322,17 @@ private:
     std::vector<NodeId> event_values_, sets_;
 };
 
+// each as a group of one
+void weigh_rows_of_friction(const SwitchedSystem& system, ConstrainedDynamics& d) {
+    for (std::size_t row = 0; row < d.rows.size(); ++row)
+        if (const auto& friction = system.model.constraints[d.rows[row].constraint].stick_of)
+            d.shared.push_back({{row}, {d.graph().symbol_node(system.direction_symbols[*friction].front())}});
+}
+
 }  // namespace
 
 std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<bool>& off, std::span<const double> x,
-                                LowerMotionOptions options, Diagnostics& diagnostics) {
+                                LowerMotionOptions options, Diagnostics& diagnostics, bool weigh_friction) {
     auto mode = std::make_unique<Mode>();
     const Model& m = system.model;
     if (m.switches()) {
@@ -339,6 +346,8 @@ std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<
                 here.state.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(m.coordinates.size() + m.speeds.size()));
             if (!fit_shares(mode->dynamics, std::move(here), false, diagnostics)) return nullptr;
         }
+        if (weigh_friction) weigh_rows_of_friction(system, mode->dynamics);
+        mode->weighs_friction = weigh_friction;
     } else {
         mode->dynamics = system.whole;
     }

@@ -26,7 +26,7 @@ struct SwitchedSystem {
     const Model& model;
     std::vector<std::size_t> contacts;                       // constraints
     std::vector<std::size_t> contact_rows;                   // their rows in `whole`
-    std::vector<std::array<SymbolId, 3>> direction_symbols;  // by friction: the direction it slides in
+    std::vector<std::array<SymbolId, 3>> direction_symbols;  // by friction: the direction it slides in; see Mode::set_directions
     double rest_speed, gap_noise;                            // speeds and gaps below these are zero
     double touching;                                         // gaps of contacts that may be closed are not larger
 };
@@ -53,7 +53,9 @@ struct Mode {
     LawPrograms laws;                          // where there are conditions in laws
     std::optional<UndeterminedForces> forces;  // made when they are first looked at
     std::size_t rank = 0;                      // of its rows, at its last inspection
+    bool weighs_friction = false;              // rows of friction that sticks have weights of their own
 
+    // of friction that slides its direction, of friction that sticks the weight of its rows and zeros
     void set_directions(std::span<const std::array<double, 3>> directions);
     // by condition; more than there are in this mode may be given
     void set_sides(std::span<const int> sides);
@@ -62,8 +64,10 @@ private:
     void set_parameter(std::size_t place, double value);
 };
 
-// `off`, by constraint; x: where the motion is, or nothing at the start. None with the reason among the diagnostics.
+// `off`, by constraint; x: where the motion is, or nothing at the start. With `weigh_friction` rows of friction that sticks have
+// weights, by which frictions share what they hold (friction_shares.hpp). None with the reason among the diagnostics.
 [[nodiscard]] std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<bool>& off,
-                                              std::span<const double> x, LowerMotionOptions options, Diagnostics& diagnostics);
+                                              std::span<const double> x, LowerMotionOptions options, Diagnostics& diagnostics,
+                                              bool weigh_friction = false);
 
 }  // namespace appell

@@ -45,6 +45,7 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       diagnostics_(diagnostics),
       contacts_(system_.contacts),
       direction_(m_.frictions.size(), {1, 0, 0}),
+      shares_(m_.frictions.size()),
       off_(off_at_start(m_)),
       at_(system_),
       choices_(diagnostics),
@@ -75,7 +76,7 @@ std::vector<std::array<double, 3>> ModeSwitching::leaves_along() const {
 Mode* ModeSwitching::mode(std::span<const double> x) {
     auto& place = modes_[off_];
     if (!place) place = make_mode(system_, off_, x, options_, diagnostics_);
-    if (place) place->set_directions(direction_);
+    if (place) give_friction_parameters(*place);
     if (place && laws_) place->set_sides(laws_->sides());
     return place.get();
 }
@@ -138,7 +139,7 @@ bool ModeSwitching::enter(double t, std::span<const double> x, std::vector<doubl
     if (!project(t, there, false))
         return fail(fmt::format("no state near the one at t = {} satisfies the constraints of the mode `{}`", short_number(t),
                                 describe()));
-    return inspect(t, there);
+    return inspect(t, there) && use_frictions_alike(t, there) && turn_to_slip(t, there);
 }
 
 // It would stick by a row that follows from the others. The mode in which it does has been looked at before it gave way.
@@ -150,11 +151,17 @@ bool ModeSwitching::is_held_by_others(std::size_t i) const {
 }
 
 bool ModeSwitching::settle(double t, std::span<double> x) {
-    std::set<std::pair<std::vector<bool>, std::vector<std::array<double, 3>>>> seen;
+    std::set<std::pair<std::vector<bool>, std::vector<long>>> seen;
+    const auto coarsely = [](const std::vector<std::array<double, 3>>& directions) {
+        std::vector<long> out;
+        for (const std::array<double, 3>& d : directions)
+            for (const double part : d) out.push_back(std::lround(1e6 * part));
+        return out;
+    };
     const std::size_t contacts = contacts_.size(), frictions = m_.frictions.size();
     std::string why =
         fmt::format("no choice of open and closed contacts, of sticking and sliding is consistent at t = {}", short_number(t));
-    for (bool changed = true; changed && seen.emplace(off_, direction_).second;) {
+    for (bool changed = true; changed && seen.emplace(off_, coarsely(direction_)).second;) {
         std::vector<double> there;
         if (!enter(t, x, there)) return false;
         changed = at_.contradicts && open_one_that_contradicts(t, x);
@@ -166,11 +173,10 @@ bool ModeSwitching::settle(double t, std::span<double> x) {
             else if (changed)
                 close(i);
         }
-        for (std::size_t i = 0; i < frictions && !changed; ++i) {
-            changed = at_.holds_too_much(i, off_);
-            if (changed) slide(i, along(at_.friction[i], -1));
+        if (changed || give_way(t, there)) {
+            changed = true;
+            continue;
         }
-        if (changed) continue;
         std::size_t i = 0;
         while (i < frictions && !at_.has_negative_bound(i, off_)) ++i;
         if (i < frictions) {
@@ -342,8 +348,6 @@ void ModeSwitching::look_at_forces(double t, std::span<const double> x) {
     if (rows < 2 || (now_->inspected && now_->rank == rows)) return;
     if (!now_->forces) {
         now_->forces.emplace(now_->dynamics, now_->lowered, options_.conditions);
-        now_->set_directions(direction_);
-        if (laws_) now_->set_sides(laws_->sides());
     }
     choices_.look(now_->dynamics, *now_->forces, t, x);
 }
@@ -413,6 +417,7 @@ bool ModeSwitching::keeps_contacts_open(double t) {
 
 void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> happened, std::vector<std::size_t>& closing) {
     using What = GuardMeaning::What;
+    reached_.clear();
     for (const auto& [what, i] : happened) {
         switch (what) {
             case What::event:
@@ -424,9 +429,14 @@ void ModeSwitching::switch_contacts(Instant& now, std::span<const GuardMeaning> 
                 if (length(at_.slip[i]) > 1e3 * system_.rest_speed)
                     direction_[i] = along(at_.slip[i], 1);
                 else
-                    off_[m_.frictions[i].stick] = false;
+                    stick_at_rest(i);
                 break;
-            case What::slips: slide(i, along(at_.friction[i], -1)); break;
+            case What::slips:
+                if (now_->weighs_friction)
+                    reached_.push_back(i);
+                else
+                    slide(i, along(at_.friction[i], -1));
+                break;
         }
         now.changed = true;
     }
@@ -623,11 +633,11 @@ void ModeSwitching::went_through(const PassedPosition& passed, std::span<const d
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
     if (!now_->lowered.motion.reduction) return Verdict::failed;
-    std::unique_ptr<Mode> fresh = make_mode(system_, off_, x, options_, diagnostics_);
+    std::unique_ptr<Mode> fresh = make_mode(system_, off_, x, options_, diagnostics_, now_->weighs_friction);
     if (!fresh || !fresh->lowered.motion.reduction ||
         fresh->lowered.motion.reduction->independent == now_->lowered.motion.reduction->independent)
         return Verdict::failed;
-    fresh->set_directions(direction_);
+    give_friction_parameters(*fresh);
     if (laws_) fresh->set_sides(laws_->sides());
     std::vector<std::string> names;
     for (const std::size_t i : fresh->lowered.independent_speeds) names.push_back(m_.speeds[i].name);

@@ -28,6 +28,7 @@
 #include "dynam/constrained_dynamics.hpp"
 #include "pipeline/contact_state.hpp"
 #include "pipeline/event_look.hpp"
+#include "pipeline/friction_shares.hpp"
 #include "pipeline/law_switching.hpp"
 #include "pipeline/mode.hpp"
 #include "pipeline/undetermined_forces.hpp"
@@ -100,6 +101,17 @@ private:
     void close(std::size_t contact);
     [[nodiscard]] bool is_held_by_others(std::size_t friction) const;  // at its bound, but something else keeps it from sliding
     void slide(std::size_t friction, const std::array<double, 3>& direction);
+    // friction that sticks
+    [[nodiscard]] std::vector<std::size_t> holding() const;
+    [[nodiscard]] bool reached_bound(std::size_t friction) const;
+    void stick_at_rest(std::size_t first);
+    void give_friction_parameters(Mode& mode) const;
+    bool inspect_again(double t, std::span<const double> x);
+    bool use_frictions_alike(double t, std::span<const double> x);
+    bool others_hold(double t, std::span<const double> x);
+    bool frictions_hold(double t, std::span<const double> x, bool at_bound);
+    bool give_way(double t, std::span<const double> x);
+    bool turn_to_slip(double t, std::span<const double> x);
 
     // what happens at one instant
     struct Instant {
@@ -161,6 +173,8 @@ private:
     Diagnostics& diagnostics_;
     const std::vector<std::size_t>& contacts_;          // constraints
     std::vector<std::array<double, 3>> direction_;      // by friction: it slides in, or slid in last
+    FrictionShares shares_;                             // of those that stick
+    std::vector<std::size_t> reached_;                  // frictions that have just come to their bounds
     std::vector<std::vector<std::size_t>> set_places_;  // by event and set, in x
     std::vector<bool> off_;                             // by constraint
     std::map<std::vector<bool>, std::unique_ptr<Mode>> modes_;

@@ -138,13 +138,18 @@ ForceChoice UndeterminedForces::look(double t, std::span<const double> x) {
     std::vector<std::size_t> group(rows_, rows_);
     std::vector<double> weight(rows_, 1.0);
     std::size_t at = 0;
-    for (const SharedRows& shared : shared_)
+    for (const SharedRows& shared : shared_) {
+        if (shared.rows.size() == 1) {  // the weight of one row alone is no share
+            ++at;
+            continue;
+        }
         for (const std::size_t row : shared.rows) {
             const auto k = static_cast<std::size_t>(std::ranges::find(kept_, row) - kept_.begin());
             const auto first = static_cast<std::size_t>(std::ranges::find(kept_, shared.rows.front()) - kept_.begin());
             group[k] = first;
             weight[k] = weights[at++];
         }
+    }
     std::vector<std::size_t> solved;  // one row of each group
     for (std::size_t k = 0; k < rows_; ++k)
         if (group[k] == rows_ || group[k] == k) solved.push_back(k);

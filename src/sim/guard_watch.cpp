@@ -127,6 +127,16 @@ public:
         return enclosure_->outputs();
     }
 
+    // At one state an enclosure is as wide as round-off. One that has no bound there where the guard has a value (a solve whose
+    // rows follow from each other) has none anywhere around.
+    void judge_enclosure(double s) {
+        if (!enclosure_ || std::exchange(judged_, true)) return;
+        const std::span<const MovingInterval> over = enclose(s, s);
+        const std::span<const double> values = evaluate(s);
+        for (std::size_t i = 0; i < size(); ++i)
+            if (std::isfinite(values[i]) && !over[i].value.bounded()) return sample_from_now_on();
+    }
+
     // By guard at a state: how far the tolerances of the state move it, and what round-off makes of it.
     void measure(double t, std::span<const double> x) {
         const std::span<const double> values = at(t, x);
@@ -281,6 +291,7 @@ private:
     MotionProgram program_;
     OutputRange output_;
     std::optional<Enclosure> enclosure_;
+    bool judged_ = false;
     std::vector<double> samples_, between_;
     std::vector<MovingInterval> sampled_;
 
@@ -453,6 +464,7 @@ double GuardWatch::find_first(double from) {
     for (const std::unique_ptr<Part>& part : parts_) {
         const std::span<Crossing> crossings(&crossings_[part->first], part->size());
         const std::vector<Crossing>::const_iterator begin = crossings_.begin() + static_cast<std::ptrdiff_t>(part->first);
+        part->judge_enclosure(from);
         if (!part->search.run(*part, from, first, crossings) && !part->is_sampled()) {
             part->sample_from_now_on();
             for (Crossing& c : crossings) c.side = memory_[static_cast<std::size_t>(&c - crossings_.data())].side;

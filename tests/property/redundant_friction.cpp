@@ -240,5 +240,111 @@ TEST(RedundantFriction, SharesThatCannotBe) {
     EXPECT_TRUE(d.ok()) << render(d.diagnostics, d.sources);
 }
 
+// A planar block on two feet at the slope, as its rows have it: each foot holds the way, one row follows from the other. It rests
+// up to the static bounds of both together, whatever one of them alone could hold, and slides by the kinetic ones.
+TEST(RedundantFriction, BlocksOnTwoFeetRestUpToBothStaticBounds) {
+    Draw draw(6);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const double m = draw.uniform(1, 20), g = 9.81, mu = draw.uniform(0.1, 0.4), mus = mu * draw.uniform(1, 2),
+                     h = draw.uniform(0, 0.5) / mus / 2, part = k % 2 == 0 ? draw.uniform(0.5, 0.999) : draw.uniform(1.001, 1.3);
+        const double F = part * mus * m * g, T = 0.5;
+        if (F * h > 0.45 * m * g) continue;  // it would tip
+        const TextRun r = run_text(
+            fmt::format("system block\ncoord x = 0, y = 0, th = 0\nframe B from N rotate th about z\n"
+                        "body S frame B mass {0} center at O + x*N.x + (y + {1})*N.y inertia (1, 1, 1)\n"
+                        "point F1 at S_o - 0.5*B.x - {1}*B.y\npoint F2 at S_o + 0.5*B.x - {1}*B.y\ngravity -{2}*N.y\n"
+                        "constraint c1: dot(pos(F1), N.y) >= 0\nconstraint c2: dot(pos(F2), N.y) >= 0\n"
+                        "nonideal c1: friction on S at F1 = {3}*reaction(c1) static {4}*reaction(c1)\n"
+                        "nonideal c2: friction on S at F2 = {3}*reaction(c2) static {4}*reaction(c2)\n"
+                        "force on S = {5}*N.x\noutput held = dot(friction(c1) + friction(c2), N.x)\nrun for {6}, every {6}\n",
+                        text(m), text(h), text(g), text(mu), text(mus), text(F), text(T)));
+        const double distance = part < 1 ? 0 : (F / m - mu * g) * T * T / 2;
+        EXPECT_NEAR(last(r, "x"), distance, 1e-9 * (1 + distance)) << k << ' ' << part;
+        EXPECT_NEAR(last(r, "held"), part < 1 ? -F : -mu * m * g, 1e-8 * F) << k << ' ' << part;
+        if (HasFailure()) return;
+    }
+}
+
+// A table that is pushed at its mass centre. Its feet carry what is linear over the plane, and forces in proportion to that have
+// no moment about the vertical: it rests up to mu m g.
+TEST(RedundantFriction, TablesRestUpToTheSumOfTheirBounds) {
+    Draw draw(7);
+    for (std::size_t k = 0; k < members(6); ++k) {
+        const double R = draw.uniform(0.5, 1), mu = draw.uniform(0.1, 0.4), m = draw.uniform(1, 5), g = 9.81;
+        const double h = draw.uniform(0.1, 0.8) * R / (2 * mu), way = draw.uniform(0, 6), part = draw.uniform(0.8, 0.999);
+        const double F = part * mu * m * g, x = F * std::cos(way), y = F * std::sin(way);
+        RunOptions options;
+        options.formulation = k_fast[k % k_fast.size()];
+        const TextRun r =
+            run_text(table_on_feet(3 + k % 3, R, h, mu, m, draw.uniform(0.1, 1), draw.uniform(0, 3),
+                                   fmt::format("force on T at T_o = {}*N.x + {}*N.y\n"
+                                               "output fx = dot(friction(c0) + friction(c1) + friction(c2){}, N.x)\n",
+                                               text(x), text(y),
+                                               k % 3 == 0   ? ""
+                                               : k % 3 == 1 ? " + friction(c3)"
+                                                            : " + friction(c3) + friction(c4)"),
+                                   0.2),
+                     options);
+        for (const char* speed : {"x'", "y'", "yaw'"}) EXPECT_NEAR(last(r, speed), 0, 1e-9) << k << ' ' << part;
+        EXPECT_NEAR(last(r, "fx"), -x, 1e-8 * F) << k << ' ' << part;
+        if (HasFailure()) return;
+    }
+}
+
+// A block in one guide on a rough table is pushed against the guide, stops, and rests. The guide carries what it can: the table's
+// friction holds what is along the guide and nothing else, in whatever unit the guide is written.
+TEST(RedundantFriction, GuidesCarryBeforeFriction) {
+    Draw draw(8);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const double m = draw.uniform(1, 5), mu = draw.uniform(0.2, 0.5), g = 9.81, angle = draw.uniform(0, 3),
+                     v = draw.uniform(0.2, 1);
+        const double along = draw.uniform(0, 0.9) * mu * m * g, aside = draw.uniform(-5, 5) * mu * m * g;
+        const double slower = mu * g - along / m, stop = v / slower, c = std::cos(angle), s = std::sin(angle);
+        RunOptions options;
+        options.formulation = k_formulations[k % k_formulations.size()];
+        const TextRun r = run_text(
+            fmt::format("system guided\ncoord x = 0, y = 0, z = 0\nparticle P mass {} at O + x*N.x + y*N.y + z*N.z\n"
+                        "gravity -{}*N.z\nconstraint guide: {}*({}*y - {}*x) = 0\nconstraint table: dot(pos(P), N.z) >= 0\n"
+                        "nonideal table: friction on P = {}*reaction(table)\nforce on P = {}*N.x + {}*N.y\n"
+                        "start x' = {}, y' = {}\n"
+                        "output fx = dot(friction(table), N.x), fy = dot(friction(table), N.y)\nrun for {}, every {}\n",
+                        text(m), g, text(std::abs(draw.factor())), text(c), text(s), text(mu), text(along * c - aside * s),
+                        text(along * s + aside * c), text(v * c), text(v * s), text(1.5 * stop), text(1.5 * stop)),
+            options);
+        const double distance = v * stop / 2;
+        EXPECT_NEAR(last(r, "x"), distance * c, 1e-7) << k << ' ' << *options.formulation;
+        EXPECT_NEAR(last(r, "y"), distance * s, 1e-7) << k;
+        EXPECT_NEAR(last(r, "fx"), -along * c, 1e-7 * m * g) << k;
+        EXPECT_NEAR(last(r, "fy"), -along * s, 1e-7 * m * g) << k;
+        if (HasFailure()) return;
+    }
+}
+
+// Where slip begins friction is against the slip acceleration, not against what it held: they differ where the ways have
+// different inertias.
+TEST(RedundantFriction, SlipBeginsAgainstItsAcceleration) {
+    Draw draw(9);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const double m = draw.uniform(0.5, 3), J = draw.uniform(0.1, 10), mu = draw.uniform(0.1, 0.6), g = 9.81,
+                     bound = mu * m * g;
+        const double size = draw.uniform(1.01, 3) * bound, way = draw.uniform(0, 6);
+        const TextRun r = run_text(
+            fmt::format("system flywheel\ncoord x = 0, y = 0, z = 0\nframe W from N rotate y/(1 m) about x\n"
+                        "particle P mass {} at O + x*N.x + y*N.y + z*N.z\n"
+                        "body W frame W mass 1e-9 center at O inertia ({}, {}, {})\ngravity -{}*N.z\n"
+                        "constraint table: dot(pos(P), N.z) = 0\nnonideal table: friction on P = {}*reaction(table)\n"
+                        "force on P = {}*N.x + {}*N.y\n"
+                        "output fx = dot(friction(table), N.x), fy = dot(friction(table), N.y), ax = x'', ay = y''\n"
+                        "run for 0.01, every 0.01\n",
+                        text(m), text(J), text(J), text(J), g, text(mu), text(size * std::cos(way)), text(size * std::sin(way))));
+        const double ax = r.at(0, "ax"), ay = r.at(0, "ay"), a = std::hypot(ax, ay);
+        EXPECT_NEAR(r.at(0, "fx"), -bound * ax / a, 1e-8 * bound) << k;
+        EXPECT_NEAR(r.at(0, "fy"), -bound * ay / a, 1e-8 * bound) << k;
+        EXPECT_NEAR(m * ax, size * std::cos(way) + r.at(0, "fx"), 1e-8 * size) << k;
+        EXPECT_NEAR((m + J) * ay, size * std::sin(way) + r.at(0, "fy"), 1e-8 * size) << k;
+        if (HasFailure()) return;
+    }
+}
+
 }  // namespace
 }  // namespace appell
