@@ -79,6 +79,8 @@ public:
         samples_.resize((k_samples + 1) * size());
         between_.resize(k_samples * size());
         sampled_.resize(size());
+        least_change_.resize(size());
+        is_unknown_.resize(size());
         if (!Enclosure::serves(program)) return;
         enclosure_.emplace(program);
         for (std::size_t i = 0; i < motion.states(); ++i) enclosure_->set_constant(1 + i, 0);
@@ -221,21 +223,21 @@ private:
         std::ranges::copy(at(t, x), samples_.begin());
         watch_.know_round_off(x);
         const auto add_up = [&](const auto& of_entry, double Memory::*sum) {
-            std::vector<bool> unknown(size());
-            for (std::size_t i = 0; i < size(); ++i)
-                if ((unknown[i] = memory()[i].*sum == k_unknown))
-                    memory()[i].*sum = 8 * std::numeric_limits<double>::epsilon() * finite_or_zero(std::abs(samples_[i]));
-            std::vector<double> least(size());
+            for (std::size_t i = 0; i < size(); ++i) {
+                is_unknown_[i] = memory()[i].*sum == k_unknown;
+                if (is_unknown_[i]) memory()[i].*sum = k_units * finite_or_zero(std::abs(samples_[i]));
+            }
             for (const std::size_t k : watch_.entries_) {
-                std::ranges::fill(least, k_unknown);
+                std::ranges::fill(least_change_, k_unknown);
                 for (const double side : {1.0, -1.0}) {
                     watch_.state_[k] = x[k] + side * of_entry(k);
                     const std::span<const double> moved = at(t, watch_.state_);
                     for (std::size_t i = 0; i < size(); ++i)
-                        if (const double change = std::abs(moved[i] - samples_[i]); change < least[i]) least[i] = change;
+                        if (const double change = std::abs(moved[i] - samples_[i]); change < least_change_[i])
+                            least_change_[i] = change;
                 }
                 for (std::size_t i = 0; i < size(); ++i)
-                    if (unknown[i]) memory()[i].*sum += finite_or_zero(least[i]);
+                    if (is_unknown_[i]) memory()[i].*sum += finite_or_zero(least_change_[i]);
                 watch_.state_[k] = x[k];
             }
         };
@@ -293,6 +295,8 @@ private:
     std::optional<Enclosure> enclosure_;
     bool judged_ = false;
     std::vector<double> samples_, between_;
+    std::vector<double> least_change_;  // of measure_by_differences, with what is unknown
+    std::vector<bool> is_unknown_;
     std::vector<MovingInterval> sampled_;
 
 public:
