@@ -429,6 +429,13 @@ int run_command(const std::string& file, RunCommand command, const SharedOptions
             fmt::print("  not finite  {} in {} of {} rows, first at t = {} s\n", c.column, c.rows, s.rows, short_number(c.first));
         if (!s.passed.empty())
             fmt::print("  singular positions passed  {}, along the branch that keeps the velocities\n", s.passed.size());
+        for (const GuardRemark& r : result->guard_remarks) {
+            if (r.grazes > 0)
+                fmt::print("  touches zero  {}, {} time{}, first at t = {} s\n", r.guard, r.grazes, r.grazes == 1 ? "" : "s",
+                           short_number(r.first_graze, 9));
+            if (r.sampled)
+                fmt::print("  sampled  {}: it cannot be enclosed, passages closer than its samples may be missed\n", r.guard);
+        }
         if (result->law_switches > 0)
             fmt::print("  laws switched  {} time{}\n", result->law_switches, result->law_switches == 1 ? "" : "s");
         if (!d.dynamics->rows.empty())

@@ -341,6 +341,22 @@ int prepare(const std::string& path) {
 
 // ---------------------------------------------------------------- runs
 
+// a run of a pendulum as a user has it, with guards far from zero or without any
+int swing(const std::string& model, bool guarded, double t_end) {
+    Derivation derivation = derived(text_of(model) + (guarded ? bench::far_guards() : ""));
+    RunOptions options;
+    options.until = t_end;
+    options.every = t_end / 10;
+    return serve({}, [&] {
+        const double start = processor_time();
+        const std::optional<Run> found = run(derivation, options);
+        const double seconds = processor_time() - start;
+        if (!found) throw std::runtime_error(render(derivation.diagnostics, derivation.sources));
+        const std::vector<double>& x = found->summary.x_end;
+        return Measurement{seconds, {x.begin(), x.end()}};
+    });
+}
+
 // per simulated second; the values are where the centre has got to, and slips are metres per second
 int roll(const std::string& path, double tolerance, double t_end) {
     Ours ours(text_of(path), Formulation::multipliers, true);
@@ -423,6 +439,7 @@ int work(std::span<const std::string> a) {
     if (task == "first_evaluation") return first_evaluation(a[1]);
     if (task == "prepare") return prepare(a[1]);
     if (task == "roll") return roll(a[1], number(2, "1e-8"), number(3, "10"));
+    if (task == "swing") return swing(a[1], argument(2, "") == "guarded", number(3, "100"));
     if (task == "ensemble")
         return ensemble(a[1], static_cast<std::size_t>(number(2, "1000")), static_cast<std::size_t>(number(3, "0")));
     throw std::runtime_error("no task " + task);

@@ -41,6 +41,12 @@ inline std::string pendulum(int n) {
     return out + "gravity -g*N.y\nrun for 1 s\n";
 }
 
+// Guards of the pendulum that never come near zero: events, a contact, a condition in a law.
+inline std::string far_guards() {
+    return "event turns: a1 - 1e3 => report\nevent fast: a1' + 1e4 falling => stop\nevent late: t - 1e6 => stop\n"
+           "constraint wall: 1e3 + a1 >= 0\nforce on P1 = if(a2 > 1e3, 1, 0)*N.x\n";
+}
+
 // the same on a cart, with a mass and a length for each link, as SymPy's n-link pendulum has them
 inline std::string cart(int n) {
     std::string out = "system cart\nparam g = 9.81, m0 = 1\ninput F = 0\ncoord x = 0\n", before = "P0";

@@ -18,33 +18,41 @@ constexpr const char* k_where_to_look = "look for a root or a logarithm of somet
 
 }  // namespace
 
+std::string name_of_guard(const SwitchedSystem& system, const GuardMeaning& guard, const std::string& text) {
+    using What = GuardMeaning::What;
+    const Model& m = system.model;
+    const auto contact = [&] { return m.constraints[system.contacts[guard.index]].name; };
+    const auto rubbing = [&] { return m.constraints[m.frictions[guard.index].constraint].name; };
+    switch (guard.what) {
+        case What::closes: return fmt::format("the gap of contact {}", contact());
+        case What::opens: return fmt::format("the force of contact {}", contact());
+        case What::stops: return fmt::format("the slip of friction of {}", rubbing());
+        case What::slips: return fmt::format("the bound of friction of {}", rubbing());
+        case What::condition: return fmt::format("the condition of a law, {}", text);
+        case What::event: return fmt::format("event {}", m.events[guard.index].name);
+    }
+    return "";
+}
+
 Diagnostic guard_without_value(const SwitchedSystem& system, const GuardMeaning& guard, const std::string& text, double t) {
     using What = GuardMeaning::What;
     const Model& m = system.model;
-    const auto event_or_error = [&](Span span, const std::string& what) {
-        return Diagnostic{Code::E0848,
-                          span,
-                          fmt::format("{} has no value at t = {}", what, short_number(t)),
-                          "a number that is not finite",
-                          "a number wherever the motion goes, which depends on it",
-                          fmt::format("{}; the rows up to there are kept", k_where_to_look)};
-    };
-    const auto contact = [&]() -> const Constraint& { return m.constraints[system.contacts[guard.index]]; };
-    const auto rubbing = [&]() -> const Constraint& { return m.constraints[m.frictions[guard.index].constraint]; };
-    switch (guard.what) {
-        case What::closes: return event_or_error(contact().span, fmt::format("the gap of contact {}", contact().name));
-        case What::opens: return event_or_error(contact().span, fmt::format("the force of contact {}", contact().name));
-        case What::stops:
-            return event_or_error(m.frictions[guard.index].span, fmt::format("the slip of friction of {}", rubbing().name));
-        case What::slips:
-            return event_or_error(m.frictions[guard.index].span, fmt::format("the bound of friction of {}", rubbing().name));
-        case What::condition: return event_or_error({}, fmt::format("the condition of a law, {},", text));
-        case What::event: break;
+    const std::string what = fmt::format("{}{} has no value at t = {}", name_of_guard(system, guard, text),
+                                         guard.what == What::condition ? "," : "", short_number(t));
+    if (guard.what != What::event) {
+        Span span;
+        if (guard.what == What::closes || guard.what == What::opens) span = m.constraints[system.contacts[guard.index]].span;
+        if (guard.what == What::stops || guard.what == What::slips) span = m.frictions[guard.index].span;
+        return {Code::E0848,
+                span,
+                what,
+                "a number that is not finite",
+                "a number wherever the motion goes, which depends on it",
+                fmt::format("{}; the rows up to there are kept", k_where_to_look)};
     }
-    const Event& event = m.events[guard.index];
     return {Code::W0850,
-            event.span,
-            fmt::format("event {} has no value at t = {}", event.name, short_number(t)),
+            m.events[guard.index].span,
+            what,
             "a number that is not finite",
             "a number as long as the event is watched",
             fmt::format("{}; the event cannot happen while it has none, all else is watched as before", k_where_to_look)};

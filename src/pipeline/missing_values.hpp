@@ -13,6 +13,9 @@
 
 namespace appell {
 
+// "event e", "the gap of contact c"; `text`: of a condition
+[[nodiscard]] std::string name_of_guard(const SwitchedSystem& system, const GuardMeaning& guard, const std::string& text);
+
 // A warning for an event, an error for what the motion depends on. `text`: of a condition.
 [[nodiscard]] Diagnostic guard_without_value(const SwitchedSystem& system, const GuardMeaning& guard, const std::string& text,
                                              double t);

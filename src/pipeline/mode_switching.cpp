@@ -611,9 +611,12 @@ Switching::Verdict ModeSwitching::passed(double t, std::span<double> x, std::spa
 
 Switching::Verdict ModeSwitching::noted(const GuardNote& note, std::span<const double> x) {
     using What = GuardMeaning::What;
-    if (note.what != GuardNote::What::has_no_value) return Verdict::go_on;
     const GuardMeaning& guard = now_->guards[note.guard];
     const bool condition = guard.what == What::condition;
+    if (note.what != GuardNote::What::has_no_value) {
+        remark(note, name_of_guard(system_, guard, condition ? laws_->text(guard.index) : ""));
+        return Verdict::go_on;
+    }
     if (condition && !rate_depends_on_side(motion(), guard.index, note.t, x)) return Verdict::go_on;
     Diagnostic said = guard_without_value(system_, guard, condition ? laws_->text(guard.index) : "", note.t);
     if (guard.what != What::event) {
@@ -622,6 +625,19 @@ Switching::Verdict ModeSwitching::noted(const GuardNote& note, std::span<const d
     }
     if (no_value_said_.insert(guard.index).second) diagnostics_.add(std::move(said));
     return Verdict::go_on;
+}
+
+void ModeSwitching::remark(const GuardNote& note, const std::string& guard) {
+    GuardRemark& r = remarks_[guard];
+    r.guard = guard;
+    r.sampled = r.sampled || note.what == GuardNote::What::is_sampled;
+    if (note.what == GuardNote::What::grazes && r.grazes++ == 0) r.first_graze = note.t;
+}
+
+std::vector<GuardRemark> ModeSwitching::remarks() const {
+    std::vector<GuardRemark> out;
+    for (const auto& [guard, remark] : remarks_) out.push_back(remark);
+    return out;
 }
 
 void ModeSwitching::went_through(const PassedPosition& passed, std::span<const double> x) {

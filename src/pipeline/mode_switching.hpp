@@ -75,6 +75,8 @@ public:
     // called with the state after each accepted step
     void at_steps(std::function<void(double t, std::span<const double> x)> look) { at_steps_ = std::move(look); }
     // how often conditions in laws switched
+    // by guard, in the order of their names
+    [[nodiscard]] std::vector<GuardRemark> remarks() const;
     [[nodiscard]] std::size_t law_switches() const { return laws_ ? laws_->switches() : 0; }
     // why a run ended that something switched in
     [[nodiscard]] Diagnostic failure(const SimulateSummary& summary) const;
@@ -84,6 +86,7 @@ public:
     [[nodiscard]] std::string describe() const;
 
 private:
+    void remark(const GuardNote& note, const std::string& guard);
     Mode* mode(std::span<const double> x);  // of what is on; made when it is first needed
     bool change_to_mode(std::span<const double> x);
     bool inspect(double t, std::span<const double> x);
@@ -196,7 +199,8 @@ private:
     std::map<std::size_t, Pace> paces_;
     std::vector<Settled> settled_;
     std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events
-    std::set<std::size_t> no_value_said_;                       // events
+    std::map<std::string, GuardRemark> remarks_;
+    std::set<std::size_t> no_value_said_;  // events
     Diagnostic failure_{};
 };
 

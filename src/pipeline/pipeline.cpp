@@ -552,6 +552,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.event_count = switching.event_count();
         if (out.events.size() < out.event_count) add_unlisted_events(derivation.diagnostics, out);
         out.law_switches = switching.law_switches();
+        out.guard_remarks = switching.remarks();
         out.forces = switching.forces_chosen();
         out.completed = derivation.completed;
         const Formulation formulation = find_formulation(name).value_or(Formulation::multipliers);

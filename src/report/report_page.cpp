@@ -188,6 +188,13 @@ std::string statistics(const Content& c) {
     if (!s.passed.empty())
         rows.emplace_back("singular positions passed",
                           fmt::format("{}, along the branch that keeps the velocities", s.passed.size()));
+    for (const GuardRemark& r : run.guard_remarks) {
+        if (r.grazes > 0)
+            rows.emplace_back("touches zero: " + r.guard,
+                              fmt::format("{} times, first at t = {} s", r.grazes, short_number(r.first_graze)));
+        if (r.sampled)
+            rows.emplace_back("sampled: " + r.guard, "it cannot be enclosed: passages closer than its samples may be missed");
+    }
     if (run.law_switches > 0) rows.emplace_back("switches of laws", fmt::format("{}", run.law_switches));
     const bool constrained = run.layout.kinetic > run.layout.residuals;
     if (constrained)

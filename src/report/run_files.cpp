@@ -129,6 +129,10 @@ std::string summary_json(const Model& m, const Run& run, const Diagnostics& diag
     if (run.forces.any()) out["forces_not_unique"] = to_json(run.forces);
     if (!run.start_mode.empty()) out["start_mode"] = run.start_mode;
     if (run.law_switches > 0) out["law_switches"] = run.law_switches;
+    for (const GuardRemark& r : run.guard_remarks) {
+        if (r.grazes > 0) out["grazes"].push_back({{"guard", r.guard}, {"count", r.grazes}, {"first", number(r.first_graze)}});
+        if (r.sampled) out["sampled_guards"].push_back(r.guard);
+    }
     if (!run.not_finite.empty()) {
         out["not_finite"] = Json::array();
         for (const NotFinite& c : run.not_finite)

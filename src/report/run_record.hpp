@@ -62,6 +62,15 @@ struct NotFinite {
     double first = 0;  // time
 };
 
+// What there is to say of a guard beside its passages: how often it came within round-off and tolerances of zero and went back,
+// and whether it is sampled because it cannot be enclosed.
+struct GuardRemark {
+    std::string guard;
+    std::size_t grazes = 0;
+    double first_graze = 0;  // time
+    bool sampled = false;
+};
+
 struct Run {
     SimulateOptions options;  // as used
     std::string formulation;
@@ -75,6 +84,7 @@ struct Run {
     std::vector<RunEvent> events;        // the first ones, and the last one
     std::size_t event_count = 0;         // of all
     std::size_t law_switches = 0;        // of conditions in laws
+    std::vector<GuardRemark> guard_remarks;
     EnergyBalance energy;
     std::vector<NotFinite> not_finite;
     RowLayout layout;

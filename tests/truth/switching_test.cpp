@@ -229,6 +229,30 @@ TEST(Events, ClosePairsAreNotMissed) {
     }
 }
 
+// x = t touches 1 and goes on; the guard touches zero and goes back
+TEST(Events, TouchesAreCounted) {
+    const TextRun r = run_text(
+        "system touch\ncoord x = 0\nstart x' = 1\nparticle P mass 1 at O + x*N.x\nevent e: (x - 1)^2 => report\nrun for 3");
+    EXPECT_TRUE(r.run.events.empty());
+    ASSERT_EQ(r.run.guard_remarks.size(), 1u);
+    EXPECT_EQ(r.run.guard_remarks[0].guard, "event e");
+    EXPECT_EQ(r.run.guard_remarks[0].grazes, 1u);
+    EXPECT_NEAR(r.run.guard_remarks[0].first_graze, 1, 1e-4);
+    EXPECT_FALSE(r.run.guard_remarks[0].sampled);
+}
+
+// the multiplier is 10 all the time, and is solved together with the law that depends on it: sin(50 t) = 0 for t in (0, 3)
+TEST(Events, SampledGuardsAreNamed) {
+    const TextRun r = run_text(
+        "system wire\ncoord x = 0, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\ngravity -10*N.y\nstart x' = 1\n"
+        "constraint c: y = 0\nnonideal c: force on P = -0.1*abs(reaction(c))*N.x\n"
+        "event e: lambda(c) - 10 - sin(50*t) => report\nrun for 3");
+    EXPECT_EQ(r.run.event_count, 47u);
+    ASSERT_EQ(r.run.guard_remarks.size(), 1u);
+    EXPECT_EQ(r.run.guard_remarks[0].guard, "event e");
+    EXPECT_TRUE(r.run.guard_remarks[0].sampled);
+}
+
 TEST(Events, ManyAtOnce) {
     const TextRun r = run_text(
         "system many\nsize n = 40\ncoord x = -1 m\nstart x' = 1 m/s\nparticle P mass 1 kg at O + x*N.x\n"
