@@ -17,7 +17,7 @@ namespace {
 constexpr int k_points = 8, k_most_tries = 60;
 // a change this small against the size of the values around is round-off
 constexpr double k_round_off = 1e-10;
-// Beside a jump the values differ as much as a little farther apart; a root or a steep slope makes less of less.
+// Across a jump the values differ by more than on either of its sides; those of a root or a steep slope differ by less.
 constexpr double k_apart = 1e-13, k_kept = 0.3;
 // where along a line the surface is looked for
 constexpr std::array k_reaches{1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1e4};
@@ -153,7 +153,7 @@ ValueJumps::Verdict ValueJumps::look(NodeId first, NodeId second, std::span<cons
             double size = std::max(std::abs(at_above[i]), std::abs(at_below[i]));
             for (const double v : {far_below[i], far_above[i]})
                 if (std::isfinite(v)) size = std::max(size, std::abs(v));
-            const double farther = std::abs(above_it[i] - below_it[i]);
+            const double farther = std::abs(above_it[i] - at_above[i]) + std::abs(below_it[i] - at_below[i]);
             if (!(change > k_round_off * size) || change < k_kept * farther) continue;
             jump = {at_below[i], at_above[i]};
             return Verdict::jumps;

@@ -91,6 +91,10 @@ public:
     [[nodiscard]] bool is_sampled() const { return !enclosure_; }
     void sample_from_now_on() { enclosure_.reset(); }
 
+    // what is settled is so until it leaves the band that it has now
+    [[nodiscard]] bool has_settled_guards() {
+        return std::ranges::any_of(memory(), [](const Memory& m) { return m.within > 0; });
+    }
     // what was measured tells little of the end of the step
     [[nodiscard]] bool has_changed(std::span<const double> x) {
         const std::span<const double> values = at(watch_.t_to_, x);
@@ -146,6 +150,7 @@ public:
             Memory& m = watch_.memory_[first + i];
             m.measured = std::abs(values[i]);
             m.band = m.round_off = k_unknown;
+            m.at_pole = false;
         }
         if (enclosure_) {
             measure_by_slopes(t, x);
@@ -205,6 +210,7 @@ private:
             for (std::size_t i = 0; i < size(); ++i) {
                 const Interval around = enclosure_->outputs()[i].value;
                 double& known = memory()[i].*width;
+                if (if_known) memory()[i].at_pole = !around.bounded();
                 // a band without slopes may have a jump in it, which says nothing of the values
                 if (around.bounded() && !(if_known && known == k_unknown)) known = std::min(known, around.width());
             }
@@ -339,7 +345,9 @@ void GuardWatch::set_parameter(std::size_t index, double value) {
     for (const std::unique_ptr<Part>& part : parts_) part->set_parameter(index, value);
 }
 
-double GuardWatch::noise(std::size_t i) const { return std::max({guards_[i].noise, round_off(i), k_nothing, memory_[i].within}); }
+double GuardWatch::noise(std::size_t i) const { return std::max(least_noise(i), memory_[i].within); }
+
+double GuardWatch::least_noise(std::size_t i) const { return std::max({guards_[i].noise, round_off(i), k_nothing}); }
 
 double GuardWatch::round_off(std::size_t i) const { return std::min(memory_[i].round_off, memory_[i].round_off_before); }
 
@@ -398,7 +406,7 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
     for (const Settled& s : settled) {
         Memory& m = memory_[s.guard];
         const double close = std::max(noise(s.guard), m.band);
-        const bool near_zero = m.size <= close;
+        const bool near_zero = m.size <= close && !m.at_pole;
         // it is on its way to its side: where a passage was found, it is known as well as the inside of the step only
         const int side = std::clamp(s.side, -1, 1);
         const bool behind = side * m.side < 0, by_rate = s.side != side;
@@ -431,7 +439,7 @@ bool GuardWatch::follow(Integrator& integrator) {
     std::copy(state_.begin(), state_.end(), end_state_.begin());
     ++steps_;
     for (const std::unique_ptr<Part>& part : parts_)
-        if (steps_ >= k_measure_after || part->has_changed(end_state_)) {
+        if (steps_ >= k_measure_after || part->has_settled_guards() || part->has_changed(end_state_)) {
             for (std::size_t i = part->first; i < part->first + part->size(); ++i)
                 memory_[i].round_off_before = memory_[i].round_off;
             part->measure(t_to_, end_state_);
@@ -460,7 +468,7 @@ double GuardWatch::find_first(double from) {
         const double least = noise(i);
         crossings_[i] = {.side = memory_[i].side,
                          .noise = least,
-                         .least = std::max({guards_[i].noise, round_off(i), k_nothing}),
+                         .least = least_noise(i),
                          .band = std::max(least, std::min(memory_[i].band, k_touching * round_off(i))),
                          .leaves = guards_[i].leaves && memory_[i].side == 0,
                          .through_infinity = guards_[i].leaves};
@@ -489,7 +497,8 @@ void GuardWatch::pass(double first) {
         for (std::size_t i = part->first; i < part->first + part->size(); ++i) {
             const Crossing& c = crossings_[i];
             Memory& m = memory_[i];
-            if (c.grazes <= first && std::isnan(m.touch) && m.side != 0 && m.within == 0) m.touch = time(c.grazes);
+            if (c.grazes <= first && c.grazes > s_ + k_together && std::isnan(m.touch) && m.side != 0 && m.within == 0)
+                m.touch = time(c.grazes);
             if (c.lost <= first && !std::exchange(m.said_no_value, true)) note(GuardNote::What::has_no_value, i, c.lost);
             if (part->is_sampled() && !std::exchange(m.said_sampled, true)) note(GuardNote::What::is_sampled, i, first);
             if (c.at <= first + k_together) {
@@ -516,7 +525,8 @@ void GuardWatch::finish_step() {
             const double size = std::abs(values[k]);
             if (!std::isfinite(size)) continue;
             m.farthest = std::max(m.farthest, size);
-            if (size <= std::max(m.band, noise(part->first + k))) continue;
+            const bool on_its_side = m.side == 0 || m.side * values[k] > 0;
+            if (!on_its_side || size <= std::max(m.band, least_noise(part->first + k))) continue;
             m.within = 0;
             if (!std::isnan(m.touch)) notes_.push_back({GuardNote::What::grazes, part->first + k, m.touch});
             m.touch = Crossing::k_none;

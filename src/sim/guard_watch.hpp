@@ -68,6 +68,7 @@ private:
         double size = 0, measured = 0;               // of |guard|: where the motion set out, and where the following was measured
         double band = 0;                             // what the tolerances of the state make of it
         double round_off = 0, round_off_before = 0;  // of it: now, and when it was measured before
+        bool at_pole = false;                        // the tolerances of the state make anything of it
         double farthest = 0;                         // it was from zero, since it passed or the motion set out
         bool hardly_left = false;                    // before it passed
         double touch = Crossing::k_none, touch_before = Crossing::k_none;  // it came near zero then, and has not left it
@@ -75,6 +76,7 @@ private:
     };
 
     [[nodiscard]] double noise(std::size_t guard) const;
+    [[nodiscard]] double least_noise(std::size_t guard) const;
     [[nodiscard]] double round_off(std::size_t guard) const;
     [[nodiscard]] bool counts(std::size_t guard, int from, int to) const;
     [[nodiscard]] double tolerance(double value) const;

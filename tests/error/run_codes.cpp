@@ -352,7 +352,9 @@ TEST(BadRunMore, TooManyRowsAreFoundBeforeEquationsAreMade) {
         LowerMotionOptions options{.formulation = row.formulation, .solve_entries = size * (size + 1) - 1};
         const Result<LoweredMotion> refused = lower_motion(*d.dynamics, options);
         EXPECT_EQ(refused.diagnostics.has(Code::E0715), known) << row.name;
-        if (known) EXPECT_EQ(d.dynamics->graph().size(), nodes) << row.name;
+        if (known) {
+            EXPECT_EQ(d.dynamics->graph().size(), nodes) << row.name;
+        }
         ++options.solve_entries;
         EXPECT_FALSE(lower_motion(*d.dynamics, options).diagnostics.has(Code::E0715)) << row.name;
     }

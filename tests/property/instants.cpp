@@ -253,7 +253,9 @@ run for {}
                                           with(k));
         ASSERT_EQ(ball.run->summary.reason, EndReason::finished) << k << ball.said();
         const double rest = 2 * r * v / g;
-        if (end < rest) EXPECT_NEAR(ball.state(1), r * v - g * end, 1e-6) << k;
+        if (end < rest) {
+            EXPECT_NEAR(ball.state(1), r * v - g * end, 1e-6) << k;
+        }
         EXPECT_EQ(ball.listed("impact on floor"), 1u) << k;
         EXPECT_LT(ball.run->energy.largest_error, 1e-6) << k;
         const double m1 = draw.uniform(0.5, 2), m2 = draw.uniform(0.5, 2);
