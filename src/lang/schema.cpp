@@ -285,7 +285,8 @@ constexpr auto k_functions = std::to_array<FunctionSchema>({
               Builtin::reaction, 1, 2),
     mechanics("nonideal", "nonideal(c, P) | nonideal(c, B at P) | nonideal(c, B)", "vector",
               "nonideal member of the force of constraint c on P, or of its torque on B: its law there, and what all laws add to "
-              "the force of its multiplier. ideal(c, P) + nonideal(c, P) is the whole force. Outputs, plots and claims only",
+              "the force of its multiplier. ideal(c, P) + nonideal(c, P) is the whole force. `B at P` and `P` are "
+              "one place where they always move with the same velocity. Outputs, plots and claims only",
               Builtin::nonideal, 2, 2),
     mechanics("friction", "friction(c)", "vector",
               "friction of constraint c on the place it acts on, sliding or sticking; zero while c is off. Outputs, plots and "

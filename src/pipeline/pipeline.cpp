@@ -523,7 +523,13 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
             MotionProgram observe(lowered->motion, lowered->motion.observe);
             std::vector<double> written(1 + out.layout.visible);
             for (double i = 0; i < rows; ++i) {
-                if (hooks.written_row(written) && complete_row(*lowered, observe, written, row)) {
+                const bool there = hooks.written_row(written);
+                // the rank at the first row limits that at all rows, as in the run that wrote them
+                if (there && i == 0) {
+                    const EvalReport first = observe.run(written[0], std::span(written).subspan(1 + out.layout.coordinates));
+                    if (first.redundant) observe.limit_rank(first.rank);
+                }
+                if (there && complete_row(*lowered, observe, written, row)) {
                     take(written[0]);
                     continue;
                 }

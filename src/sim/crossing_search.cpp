@@ -106,7 +106,10 @@ CrossingSearch::Verdict CrossingSearch::judge(const Crossing& c, const Piece& pi
         if (clear && (monotone || value.lo > 0 || value.hi < 0)) return c.leaves ? Verdict::crossing : Verdict::none;
         return Verdict::unclear;
     }
-    if (times(c.side, value).lo >= -noise) return Verdict::none;
+    if (times(c.side, value).lo >= -noise) {  // it does not cross zero; does it touch it?
+        if (monotone || times(c.side, value).lo > c.band) return Verdict::none;
+        return value.largest() <= c.band ? Verdict::near_zero : Verdict::unclear;
+    }
     if (monotone) return beyond(c.side, at_end, noise) ? Verdict::crossing : Verdict::none;
     // beyond throughout: it was there already
     if (times(c.side, value).hi < -noise) return Verdict::crossing;

@@ -55,11 +55,11 @@ T length_of(const T* row, std::size_t n) {
 }
 
 // A row at unit length, unless it is one that vanishes; and the factor. Of chosen rows (measure_rows): as short as the row `of`
-// that it was made of is against its length.
+// that it was made of is against its length, but not shorter than `least`.
 template <class T>
-T scale_row(T* row, const T* of, std::size_t n, const T& length, bool chosen) {
+T scale_row(T* row, const T* of, std::size_t n, const T& length, bool chosen, double least) {
     T scale = length > T(0) ? T(T(1) / length_of(row, n)) : T(0);
-    if (chosen && length > T(0)) scale *= length_of(of, n) / length;
+    if (chosen && length > T(0)) scale *= std::max(T(length_of(of, n) / length), T(least));
     for (std::size_t j = 0; j < n; ++j) row[j] *= scale;
     return scale;
 }
@@ -352,7 +352,7 @@ bool DenseSolver<T>::solve_udwadia_kalaba() {
         W_[i * m_ + i] = T(1);
         T missing = b_[i];
         for (std::size_t j = 0; j < n_; ++j) missing -= B_[i * n_ + j] * x_[j];
-        right_[i] = missing * scale_row(B_.data() + i * n_, A_.data() + i * n_, n_, e_[m_ + i], chosen);
+        right_[i] = missing * scale_row(B_.data() + i * n_, A_.data() + i * n_, n_, e_[m_ + i], chosen, 0);
     }
     U_ = B_;
     for (int sweep = 0; sweep < 60; ++sweep) {
@@ -428,8 +428,9 @@ bool DenseSolver<T>::solve_ukp() {
         forward(row);
         T missing = b_[i];
         for (std::size_t j = 0; j < n_; ++j) missing -= row[j] * x_[j];
-        const T scale = scale_row(row, A_.data() + i * n_, n_, e_[m_ + i],
-                                  chosen);  // B'B squares their condition, and no more of it than there is
+        // B'B squares their condition, and no more of it than there is
+        constexpr double k_shortest = 1e-3;
+        const T scale = scale_row(row, A_.data() + i * n_, n_, e_[m_ + i], chosen, k_shortest);
         for (std::size_t j = 0; j < n_; ++j) right_[j] += row[j] * missing * scale;  // B'(b - B a_s)
     }
     // B'B + V V'

@@ -327,13 +327,14 @@ static double dense_row_length(const double *row, int n) {
     return sqrt(squared);
 }
 
-/* A row of B at unit length, or none where it vanishes, and the factor; of chosen rows as short as that of A is */
-static double scale_row(dense_memory *c, int i) {
+/* A row of B at unit length, or none where it vanishes, and the factor; of chosen rows as short as that of A is, but not shorter
+   than `shortest` */
+static double scale_row(dense_memory *c, int i, double shortest) {
     const int n = c->shape->n;
     double *const row = c->B + i * n;
     double scale = c->length[i] > 0 ? 1.0 / dense_row_length(row, n) : 0;
     int j;
-    if (chosen_rows(c) && c->length[i] > 0) scale *= dense_row_length(c->A + i * n, n) / c->length[i];
+    if (chosen_rows(c) && c->length[i] > 0) scale *= larger(dense_row_length(c->A + i * n, n) / c->length[i], shortest);
     for (j = 0; j < n; ++j) row[j] *= scale;
     return scale;
 }
@@ -390,7 +391,7 @@ static int solve_udwadia_kalaba(dense_memory *c) {
         forward_dense(c, c->B + i * n);
         c->W[i * m + i] = 1;
         for (j = 0; j < n; ++j) missing -= c->B[i * n + j] * c->x[j];
-        c->right[i] = missing * scale_row(c, i);
+        c->right[i] = missing * scale_row(c, i, 0);
     }
     copy(c->U, c->B, m * n);
     jacobi_rows(c);
@@ -435,7 +436,7 @@ static int solve_ukp(dense_memory *c) {
         double missing = c->b[i], scale;
         forward_dense(c, row);
         for (j = 0; j < n; ++j) missing -= row[j] * c->x[j];
-        scale = scale_row(c, i);
+        scale = scale_row(c, i, 1e-3);
         for (j = 0; j < n; ++j) c->right[j] += row[j] * missing * scale;
     }
     fill(c->square, 0, n * n);
