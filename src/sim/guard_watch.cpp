@@ -395,7 +395,7 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
             m.farthest = finite_or_zero(m.size);
             m.within = 0;
             m.touch = Crossing::k_none;
-            const bool on_zero = m.size <= noise(i);
+            const bool on_zero = m.size <= noise(i) && !m.at_pole;
             m.side = guards_[i].armed ? 1 : on_zero || !std::isfinite(m.size) ? 0 : values[k] > 0 ? 1 : -1;
             // what is zero at the start may be kept there, give or take the tolerances
             if (on_zero && !guards_[i].armed) m.within = std::max(m.band, noise(i));
