@@ -63,6 +63,10 @@ void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) 
         const std::size_t which = undecided_[k];
         Crossing& c = crossings[which];
         if (!std::isnan(c.at)) continue;
+        if (c.arrives && !has_arrived(c, over[which], at_end_[which], shortest)) {
+            if (c.arrives && !shortest && !(times(c.side, over[which].value).hi < 0)) undecided_.push_back(which);
+            continue;
+        }
         switch (judge(c, piece, over[which], at_end_[which])) {
             case Verdict::none:
                 if (c.side == 0 && std::abs(at_end_[which]) > c.noise) c.side = at_end_[which] > 0 ? 1 : -1;
@@ -88,6 +92,16 @@ void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) 
                 undecided_.begin() + static_cast<std::ptrdiff_t>(kept + count));
     pieces_.push_back({middle, piece.b, kept, kept + count});
     pieces_.push_back({piece.a, middle, kept + count, kept + 2 * count});
+}
+
+// In pieces that are on the way to its side there is nothing to find; the one in which it gets there is as short as can be.
+bool CrossingSearch::has_arrived(Crossing& c, const MovingInterval& over, double at_end, bool shortest) {
+    if (times(c.side, over.value).lo > 0) {
+        c.arrives = false;
+        return true;
+    }
+    if (shortest && c.side * at_end > c.noise) c.arrives = false;
+    return false;
 }
 
 CrossingSearch::Verdict CrossingSearch::judge(const Crossing& c, const Piece& piece, const MovingInterval& over,

@@ -35,6 +35,8 @@ struct Crossing {
     // and the next clear sign is taken without one.
     bool through_infinity = false;
 
+    bool arrives = false;  // it comes to its side from beyond infinity first
+
     double at = k_none;      // the first crossing
     double grazes = k_none;  // it touches zero there, and does not cross it
     double lost = k_none;    // it has no value there
@@ -58,6 +60,7 @@ private:
     enum class Verdict { none, crossing, unclear, near_zero, no_value };
 
     void look_at(const Piece& piece, std::span<Crossing> crossings);
+    [[nodiscard]] static bool has_arrived(Crossing& c, const MovingInterval& over, double at_end, bool shortest);
     [[nodiscard]] Verdict judge(const Crossing& c, const Piece& piece, const MovingInterval& over, double at_end) const;
     void settle(Crossing& c, const Piece& piece, std::size_t which);
     void cross(Crossing& c, const Piece& piece, std::size_t which);

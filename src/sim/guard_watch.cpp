@@ -100,6 +100,7 @@ public:
         const std::span<const double> values = at(watch_.t_to_, x);
         for (std::size_t i = 0; i < size(); ++i) {
             const Memory& m = memory()[i];
+            if (m.at_pole) return true;
             const double least = std::max(m.band, m.round_off), size = std::max(std::abs(values[i]), least);
             const double measured = std::max(m.measured, least);
             if (size > k_changed * measured || k_changed * size < measured) return true;
@@ -133,14 +134,20 @@ public:
         return enclosure_->outputs();
     }
 
-    // At one state an enclosure is as wide as round-off. One that has no bound there where the guard has a value (a solve whose
-    // rows follow from each other) has none anywhere around.
+    // At one state an enclosure is as wide as round-off. One that has no bound at several states where the guard has a value (a
+    // solve whose rows follow from each other) has none anywhere around; at a single one the guard may have a pole.
     void judge_enclosure(double s) {
         if (!enclosure_ || std::exchange(judged_, true)) return;
+        for (const double part : {0.0, 0.37, 1.0})
+            if (has_bounds(s + part * (1 - s))) return;
+        sample_from_now_on();
+    }
+    [[nodiscard]] bool has_bounds(double s) {
         const std::span<const MovingInterval> over = enclose(s, s);
         const std::span<const double> values = evaluate(s);
         for (std::size_t i = 0; i < size(); ++i)
-            if (std::isfinite(values[i]) && !over[i].value.bounded()) return sample_from_now_on();
+            if (std::isfinite(values[i]) && !over[i].value.bounded()) return false;
+        return true;
     }
 
     // By guard at a state: how far the tolerances of the state move it, and what round-off makes of it.
@@ -394,6 +401,7 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
             m.size = std::abs(values[k]);
             m.farthest = finite_or_zero(m.size);
             m.within = 0;
+            m.arrives = false;
             m.touch = Crossing::k_none;
             const bool on_zero = m.size <= noise(i) && !m.at_pole;
             m.side = guards_[i].armed ? 1 : on_zero || !std::isfinite(m.size) ? 0 : values[k] > 0 ? 1 : -1;
@@ -411,6 +419,8 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
         const int side = std::clamp(s.side, -1, 1);
         const bool behind = side * m.side < 0, by_rate = s.side != side;
         if (near_zero || side != 0) m.side = side;
+        m.arrives = behind && m.at_pole;  // it has not quite gone through infinity
+        if (m.arrives) continue;
         if (by_rate) {
             // it sets out from where it lies: what it does from there on is known better than where zero is
             m.round_off_before = 0;
@@ -471,7 +481,8 @@ double GuardWatch::find_first(double from) {
                          .least = least_noise(i),
                          .band = std::max(least, std::min(memory_[i].band, k_touching * round_off(i))),
                          .leaves = guards_[i].leaves && memory_[i].side == 0,
-                         .through_infinity = guards_[i].leaves};
+                         .through_infinity = guards_[i].leaves,
+                         .arrives = memory_[i].arrives};
     }
     for (const std::unique_ptr<Part>& part : parts_) {
         const std::span<Crossing> crossings(&crossings_[part->first], part->size());
@@ -497,6 +508,7 @@ void GuardWatch::pass(double first) {
         for (std::size_t i = part->first; i < part->first + part->size(); ++i) {
             const Crossing& c = crossings_[i];
             Memory& m = memory_[i];
+            m.arrives = c.arrives;
             if (c.grazes <= first && c.grazes > s_ + k_together && std::isnan(m.touch) && m.side != 0 && m.within == 0)
                 m.touch = time(c.grazes);
             if (c.lost <= first && !std::exchange(m.said_no_value, true)) note(GuardNote::What::has_no_value, i, c.lost);

@@ -68,6 +68,7 @@ private:
         double size = 0, measured = 0;               // of |guard|: where the motion set out, and where the following was measured
         double band = 0;                             // what the tolerances of the state make of it
         double round_off = 0, round_off_before = 0;  // of it: now, and when it was measured before
+        bool arrives = false;                        // on its side, as soon as it is through infinity
         bool at_pole = false;                        // the tolerances of the state make anything of it
         double farthest = 0;                         // it was from zero, since it passed or the motion set out
         bool hardly_left = false;                    // before it passed

@@ -407,5 +407,24 @@ TEST(LawSwitches, RootsOfMagnitudes) {
     }
 }
 
+// Conditions that go through infinity, by an angle that turns evenly: how long they hold in whole turns.
+TEST(LawSwitches, ThroughPoles) {
+    Draw draw(21);
+    constexpr double pi = std::numbers::pi;
+    for (std::size_t k = 0; k < members(); ++k) {
+        const double c = k % 3 == 0 ? draw.uniform(-5, 5) : draw.uniform(1.1, 5), th = draw.uniform(-3, 3);
+        const int turns = 1 + static_cast<int>(k % 4);
+        const std::string what = k % 3 == 0 ? "tan(th)" : k % 3 == 1 ? "1/sin(th)" : "1/cos(th)";
+        const TextRun r = run_with(
+            fmt::format("system poles\ncoord th = {}, z = 0\nstart th' = 1\nparticle Q mass 1 at O + cos(th)*N.x + sin(th)*N.y\n"
+                        "particle P mass 1 at O + z*N.z\nforce on P = if({} > {}, 1, 0)*N.z\nrun for {}, every 1, rtol 1e-9, "
+                        "atol 1e-11\n",
+                        text(th), what, text(c), text(2 * pi * turns)),
+            k_adaptive[k % 2]);
+        const double per_turn = k % 3 == 0 ? pi - 2 * std::atan(c) : 2 * std::asin(1 / c);
+        EXPECT_NEAR(last(r, "z'"), turns * per_turn, 1e-7) << k << ' ' << what << " > " << c << " from " << th;
+    }
+}
+
 }  // namespace
 }  // namespace appell
