@@ -310,7 +310,7 @@ private:
             if (bits(turned) == 0) continue;
             const Pack first = angle(p_.before, p_.middle, c, turned), second = angle(p_.middle, p_.after, c, turned);
             const Pack less = smaller(first, second), more = larger(first, second);
-            going_ &= ~(turned & (more > k_small_turn) & (more > k_uneven * less));
+            going_ &= ~(turned & (((more > k_small_turn) & (more > k_uneven * less)) | (more > k_notable_turn)));
         }
         going_ &= ~(may_be_turned_over(p_.before, p_.middle) | may_be_turned_over(p_.middle, p_.after));
         if (none()) return;

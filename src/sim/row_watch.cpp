@@ -257,6 +257,7 @@ void RowWatch::checkpoint(Checkpoint& c) {
     c("watch.coordinate_sizes", q_sizes_);
     c("watch.speed_size", u_size_);
     c("watch.longest_step", longest_step_);
+    c("watch.turn_rate", turn_rate_);
     c("watch.rows", before_.rows);
     c("watch.directions", before_.directions);
     c("watch.sizes", before_.size);
@@ -395,18 +396,24 @@ RowFinding RowWatch::look_along(Integrator& integrator) {
     if (constraints() == 0) return {};
     take(after_, velocity_.evaluation());
     weakest_row_ = after_.weakest;
-    const double middle = integrator.t_previous() + 0.5 * (integrator.t() - integrator.t_previous());
-    sample_at(integrator, middle, middle_);
+    const double h = std::abs(integrator.t() - integrator.t_previous()), expected = turn_rate_ * h;
+    sample_at(integrator, integrator.t_previous() + 0.5 * (integrator.t() - integrator.t_previous()), middle_);
     for (const Sample* s : {&before_, &middle_})
         if (!comparable(*s, after_)) return {};
-    for (std::size_t c = 0; c <= constraints(); ++c) {
+    // a step much longer than the last one may turn a gradient over, and back
+    bool closely = expected > 2 * k_notable_turn;
+    double most_turned = k_small_turn;
+    for (std::size_t c = 0; c <= constraints() && !closely; ++c) {
         const auto [least, most] = std::minmax({before_.size[c], middle_.size[c], after_.size[c]});
         if (vanishes_in_vain(c, least, most)) continue;
-        if (least < k_steady * most) return look_closely(integrator);
-        if (!turns(before_, middle_, c) && !turns(middle_, after_, c)) continue;
+        closely = least < k_steady * most;
+        if (closely || (!turns(before_, middle_, c) && !turns(middle_, after_, c))) continue;
         const auto [less, more] = std::minmax({angle(before_, middle_, c), angle(middle_, after_, c)});
-        if (more > k_small_turn && more > k_uneven * less) return look_closely(integrator);
+        closely = more > k_notable_turn || (more > k_small_turn && more > k_uneven * less);
+        most_turned = std::max(most_turned, more);
     }
+    if (closely) return look_closely(integrator);
+    turn_rate_ = most_turned / (0.5 * h);
     return look_ahead(integrator);
 }
 
@@ -441,14 +448,18 @@ RowFinding RowWatch::look_closely(Integrator& integrator) {
         for (std::size_t c = 0; c <= constraints(); ++c) angles_[k - 1][c] = angle(*last, *next, c);
         last = next;
     }
+    double most_turned = k_small_turn;
     for (std::size_t c = 0; c <= constraints(); ++c) {
         const auto of_constraint = [c](const std::vector<double>& a, const std::vector<double>& b) { return a[c] < b[c]; };
         const auto [least, most] = std::minmax_element(sizes_.begin(), sizes_.end(), of_constraint);
         if (vanishes_in_vain(c, (*least)[c], (*most)[c])) continue;
+        if (c < constraints())
+            for (const std::vector<double>& angles : angles_) most_turned = std::max(most_turned, angles[c]);
         if (dips(integrator, c)) return finding(RowLoss::vanishes, c);
         if (spikes(integrator, c)) return finding(RowLoss::turns, c);
         if (jumps(c)) return finding(RowLoss::turns, c);
     }
+    turn_rate_ = most_turned * k_parts / std::abs(h);
     return {};
 }
 

@@ -133,6 +133,7 @@ private:
     std::vector<bool> implied_;    // by constraint
     bool unseen_ = false;          // of look
     double longest_step_ = 0;
+    double turn_rate_ = 0;                                // of the gradient that turned most, in the last step that was resolved
     std::array<std::vector<double>, k_parts + 1> sizes_;  // between the parts
     std::array<std::vector<double>, k_parts> angles_;     // turned along each part, by constraint; then all together
     std::size_t weakest_row_ = 0;                         // at the sample with the smallest pivot

@@ -7,6 +7,8 @@ namespace appell::row_watch {
 inline constexpr double k_small_turn = 0.05, k_cosine_of_small_turn = 0.99875026039496624656;
 // stands for rows that come out with another orientation; no angle is that large
 inline constexpr double k_over = 4;
+// half a step that turns a gradient by more than this may hide more than it shows
+inline constexpr double k_notable_turn = 0.4;
 // turns of neighbouring parts of a step differ by less than this on a smooth motion that is resolved
 inline constexpr double k_uneven = 3;
 // sizes that differ by less than this along a step have no zero between them
