@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <random>
 #include <string>
 
@@ -143,6 +144,29 @@ TEST(SingularPositions, AreNamedWithoutThrough) {
 }
 
 // Several cranks in a row, each carried along by a bar to the one before, at an angle of its own or at none.
+// Without any force both cranks turn evenly: steps are as long as an integrator likes, half a turn and more. The first flat
+// position is named all the same.
+TEST(SingularPositions, LongStepsHideNone) {
+    Draw draw(31);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const double a = draw.uniform(0.2, 2.9), w = draw.uniform(1.2, 6), flat = (std::numbers::pi - a) / w;
+        Derivation d = derive_text(fmt::format(
+            "system free\nparam r = 0.3, L = 1\ncoord a = {0}, b = {0}\nframe A from N rotate a about z\n"
+            "frame B from N rotate b about z\npoint D at O + L*N.x\npoint P at O + r*A.x\npoint Q at D + r*B.x\n"
+            "body A frame A mass 1 center O inertia (0.01, 0.01, 0.02)\nbody B frame B mass 1 center D inertia (0.01, 0.01, "
+            "0.02)\n"
+            "particle Q mass 0.5\nconstraint bar: dot(Q - P, Q - P) = L^2\nstart a' = {1}, b' = {1}\nrun for 3, every 3\n",
+            text(a), text(w)));
+        RunOptions options;
+        options.integrator = k_integrators[k % k_integrators.size()];
+        const auto r = run(d, options);
+        ASSERT_TRUE(r.has_value()) << render(d.diagnostics, d.sources);
+        EXPECT_TRUE(d.diagnostics.has(Code::E0808)) << a << ' ' << w << ' ' << *options.integrator;
+        // steps next to it are shortened until a gradient within a thousandth of the coordinates, of up to 2 pi, is another one
+        EXPECT_NEAR(w * r->summary.t_end, w * flat, 7e-3) << a << ' ' << w << ' ' << *options.integrator;
+    }
+}
+
 TEST(SingularPositions, ChainsOfParallelograms) {
     Draw draw(3);
     std::size_t stopped = 0;
