@@ -80,8 +80,8 @@ def comparisons():
     add("runs", "a second of a rolling ball at accuracy 1e-8", ["roll", "gallery/rolling_ball.appell", "1e-8", "10"], "Simbody",
         ["roll", "1e-8", "10"], at_least=20, check=1e-5, no_more=["slip"])
 
-    add("runs", "a run with events, a contact and a condition far from zero", ["swing", "pendulum:4", "guarded", "100"],
-        "the same without them", ["swing", "pendulum:4", "free", "100"], at_most=1.2, check=1e-6)
+    add("runs", "a long run with events, a contact and a condition far from zero", ["swing", "pendulum:4", "guarded", "1000"],
+        "the same without them", ["swing", "pendulum:4", "free", "1000"], at_most=1.2, check=1e-6)
 
     model = "gallery/appell_hamel_linear.appell"
     add("runs", "a member of 100,000 of the Appell-Hamel mechanism, two cores in lanes", ["ensemble", model, "100000", "2"],
