@@ -80,12 +80,16 @@ bool complementary_squares(Graph& g, NodeId p, NodeId q) {
 
 // --- quotients by a magnitude: x/abs(x) is sign(x), which has a value on both sides next to zero and says that it jumps there
 
-// the product without one factor x; invalid where x is no factor of it
-NodeId without_factor(Graph& g, NodeId product, NodeId x) {
+// Factors that are looked at: a product may be as long as a model, and shared by itself again and again.
+constexpr int k_factors = 32;
+
+// The product without one factor x; invalid where x is not a factor of it, or not among the first ones.
+NodeId without_factor(Graph& g, NodeId product, NodeId x, int& left) {
+    if (left-- <= 0) return k_no;
     if (product == x) return g.constant(1);
     switch (g.op(product)) {
         case Op::Neg: {
-            const NodeId rest = without_factor(g, g.operand(product, 0), x);
+            const NodeId rest = without_factor(g, g.operand(product, 0), x, left);
             return rest.valid() ? g.neg(rest) : k_no;
         }
         case Op::Sub: {  // (x - y) of (y - x)
@@ -96,35 +100,47 @@ NodeId without_factor(Graph& g, NodeId product, NodeId x) {
         case Op::PowInt: return g.operand(product, 0) == x && g.exponent(product) > 1 ? g.pow(x, g.exponent(product) - 1) : k_no;
         case Op::Mul:
             for (int side = 0; side < 2; ++side)
-                if (const NodeId rest = without_factor(g, g.operand(product, side), x); rest.valid())
+                if (const NodeId rest = without_factor(g, g.operand(product, side), x, left); rest.valid())
                     return g.mul(rest, g.operand(product, 1 - side));
             return k_no;
         default: return k_no;
     }
 }
 
-// n / d where a factor of d, in the given part of it, is the magnitude of a factor of n
-NodeId without_magnitude(Graph& g, NodeId n, NodeId d, NodeId part) {
-    if (is(g, part, Op::Mul)) {
-        const NodeId first = without_magnitude(g, n, d, g.operand(part, 0));
-        return first.valid() ? first : without_magnitude(g, n, d, g.operand(part, 1));
-    }
-    if (!is(g, part, Op::Abs)) return k_no;
-    const NodeId x = g.operand(part, 0), rest = without_factor(g, n, x);
-    if (!rest.valid()) return k_no;
-    return g.div(g.mul(g.make(Op::Sign, x), rest), without_factor(g, d, part));
+NodeId without_factor(Graph& g, NodeId product, NodeId x) {
+    int left = k_factors;
+    return without_factor(g, product, x, left);
 }
 
-// n / d where a factor of n, in the given part of it, is the magnitude of a factor of d
-NodeId sign_of_magnitude(Graph& g, NodeId n, NodeId d, NodeId part) {
+// In the given part of `of`, a factor abs(x) such that x is a factor of `other`: what becomes of both products, and sign(x).
+struct Magnitude {
+    NodeId of{}, other{}, sign{};
+};
+Magnitude without_magnitude(Graph& g, NodeId of, NodeId other, NodeId part, int& left) {
+    if (left-- <= 0) return {};
     if (is(g, part, Op::Mul)) {
-        const NodeId first = sign_of_magnitude(g, n, d, g.operand(part, 0));
-        return first.valid() ? first : sign_of_magnitude(g, n, d, g.operand(part, 1));
+        const Magnitude first = without_magnitude(g, of, other, g.operand(part, 0), left);
+        return first.sign.valid() ? first : without_magnitude(g, of, other, g.operand(part, 1), left);
     }
-    if (!is(g, part, Op::Abs)) return k_no;
-    const NodeId x = g.operand(part, 0), rest = without_factor(g, d, x);
-    if (!rest.valid()) return k_no;
-    return g.div(g.mul(g.make(Op::Sign, x), without_factor(g, n, part)), rest);
+    if (!is(g, part, Op::Abs)) return {};
+    const NodeId x = g.operand(part, 0), rest = without_factor(g, other, x);
+    if (!rest.valid()) return {};
+    const NodeId rest_of = without_factor(g, of, part);
+    return rest_of.valid() ? Magnitude{rest_of, rest, g.make(Op::Sign, x)} : Magnitude{};
+}
+
+// n / d where a factor of d is the magnitude of a factor of n
+NodeId without_magnitude(Graph& g, NodeId n, NodeId d) {
+    int left = k_factors;
+    const Magnitude found = without_magnitude(g, d, n, d, left);
+    return found.sign.valid() ? g.div(g.mul(found.sign, found.other), found.of) : k_no;
+}
+
+// n / d where a factor of n is the magnitude of a factor of d
+NodeId sign_of_magnitude(Graph& g, NodeId n, NodeId d) {
+    int left = k_factors;
+    const Magnitude found = without_magnitude(g, n, d, n, left);
+    return found.sign.valid() ? g.div(g.mul(found.sign, found.of), found.other) : k_no;
 }
 
 template <Op op>
@@ -238,7 +254,7 @@ constexpr auto k_rules = std::to_array<Rule>({
         for (const auto& [quotient, factor] : {std::pair(o.x, o.y), std::pair(o.y, o.x)}) {
             if (!is(g, quotient, Op::Div)) continue;
             const NodeId n = g.operand(quotient, 0), d = g.operand(quotient, 1);
-            if (const NodeId whole = without_magnitude(g, factor, d, d); whole.valid()) return g.mul(n, whole);
+            if (const NodeId whole = without_magnitude(g, factor, d); whole.valid()) return g.mul(n, whole);
         }
         return k_no; }},
     // --- quotients
@@ -258,8 +274,8 @@ constexpr auto k_rules = std::to_array<Rule>({
         return is(g, o.x, Op::PowInt) && g.operand(o.x, 0) == o.y && g.exponent(o.x) > 1 ? g.pow(o.y, g.exponent(o.x) - 1) : k_no; }},
     {Op::Div, "x / sqrt(x) = sqrt(x)", [](Graph& g, const Operands& o) {
         return is(g, o.y, Op::Sqrt) && g.operand(o.y, 0) == o.x ? o.y : k_no; }},
-    {Op::Div, "x / abs(x) = sign(x)", [](Graph& g, const Operands& o) { return without_magnitude(g, o.x, o.y, o.y); }},
-    {Op::Div, "abs(x) / x = sign(x)", [](Graph& g, const Operands& o) { return sign_of_magnitude(g, o.x, o.y, o.x); }},
+    {Op::Div, "x / abs(x) = sign(x)", [](Graph& g, const Operands& o) { return without_magnitude(g, o.x, o.y); }},
+    {Op::Div, "abs(x) / x = sign(x)", [](Graph& g, const Operands& o) { return sign_of_magnitude(g, o.x, o.y); }},
     {Op::Div, "(x / y) / z = x / (y z)", [](Graph& g, const Operands& o) {
         return is(g, o.x, Op::Div) ? g.div(g.operand(o.x, 0), g.mul(g.operand(o.x, 1), o.y)) : k_no; }},
     // --- signs

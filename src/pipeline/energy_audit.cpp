@@ -169,7 +169,7 @@ void EnergyAudit::judge(Diagnostics& diagnostics, const Model& model, const Simu
         {Code::W0823, model.run.span,
          std::isfinite(error) ? fmt::format("the energy balance is off by {} J, {} of the largest energy or work",
                                             short_number(balance_.largest_error, 3), short_number(balance_.relative_error(), 3))
-                              : fmt::format("{} is not finite, so that the energy balance can not be drawn up", not_finite()),
+                              : fmt::format("{} is not finite: the energy balance cannot be computed", not_finite()),
          "",
          !std::isfinite(error) ? std::string("finite energies and works")
          : fixed               ? fmt::format("at most {} J", short_number(allowed, 3))

@@ -86,7 +86,7 @@ bool ModeSwitching::use_frictions_alike(double t, std::span<const double> x) {
     if (all.empty() || !now_->inspected || now_->rank == now_->dynamics.rows.size()) return true;
     if (!now_->weighs_friction) {
         std::unique_ptr<Mode> weighed = make_mode(system_, off_, x, options_, diagnostics_, true);
-        if (!weighed) return fail("the equations of the next mode can not be made");
+        if (!weighed) return fail("the equations of the next mode cannot be made");
         if (laws_) weighed->set_sides(laws_->sides());
         auto& place = modes_[off_];
         retired_.push_back(std::move(place));  // the run still holds on to it

@@ -62,7 +62,7 @@ bool ModeSwitching::switch_laws(Instant& now, std::span<double> x, const Flips& 
         const std::vector<int> to(laws_->sides().begin(), laws_->sides().end());
         const std::vector<double> x_before(x.begin(), x.end());
         LawJump jump = carry_over(*now_, {from, now.t, by_state, atol_, laws_->backwards()}, x, failure_);
-        // Closed contacts can not keep what the laws prescribe, and need not. What moves into them then takes an impact, and both
+        // Closed contacts cannot keep what the laws prescribe, and need not. What moves into them then takes an impact, and both
         // changes together are the least one.
         if (jump == LawJump::impossible && failure_.code == Code::E0842 && inspect(now.t, x)) {
             bool opened = false;

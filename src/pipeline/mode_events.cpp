@@ -37,14 +37,14 @@ bool ModeSwitching::apply(const Event& event, std::size_t index, double t, std::
     if (event.enforces.empty()) return true;
     const std::vector<double> before(x.begin(), x.end());
     for (const std::size_t c : event.enforces) off_[c] = false;
-    if (!change_to_mode(x)) return fail("the equations of the next mode can not be made");
+    if (!change_to_mode(x)) return fail("the equations of the next mode cannot be made");
     // a constraint on positions must hold where it is enforced: no force moves a point at once
     const Motion& motion = now_->lowered.motion;
     Projector position(motion, motion.position, Projector::Part::coordinates);
     if (motion.position_rows > 0 && position.measure(t, x).scaled > std::max(1e3 * atol_, 1e-6))
         return fail(fmt::format("event {} at t = {} enforces a constraint on positions that does not hold there", event.name,
                                 short_number(t)));
-    // contacts take what is enforced as an impact where they can not keep it
+    // contacts take what is enforced as an impact where they cannot keep it
     if (!project(t, x, false)) {
         std::copy(before.begin(), before.end(), x.begin());
         if (contacts_.empty() || !inspect(t, x) || !impact(t, x, {}) || !project(t, x, false))

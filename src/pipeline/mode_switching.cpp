@@ -87,7 +87,7 @@ bool ModeSwitching::fail(std::string why) {
 }
 
 bool ModeSwitching::inspect(double t, std::span<const double> x) {
-    return at_.inspect(*now_, t, x) || fail(fmt::format("the equations of motion can not be solved at t = {}", short_number(t)));
+    return at_.inspect(*now_, t, x) || fail(fmt::format("the equations of motion cannot be solved at t = {}", short_number(t)));
 }
 
 bool ModeSwitching::project(double t, std::span<double> x, bool from_start) {
@@ -134,7 +134,7 @@ bool ModeSwitching::change_to_mode(std::span<const double> x) {
 
 // the mode of what is on, at the nearest state that satisfies it
 bool ModeSwitching::enter(double t, std::span<const double> x, std::vector<double>& there) {
-    if (!change_to_mode(x)) return fail("the equations of the next mode can not be made");
+    if (!change_to_mode(x)) return fail("the equations of the next mode cannot be made");
     there.assign(x.begin(), x.end());
     if (!project(t, there, false))
         return fail(fmt::format("no state near the one at t = {} satisfies the constraints of the mode `{}`", short_number(t),
@@ -281,11 +281,11 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || at_.touches(i);
     std::vector<double> after(x.begin(), x.end());
     if (!exchange_contacts(t, x, touching, after) && !change_least(t, x, touching, after))
-        return fail(fmt::format("the impact at t = {} can not be solved", short_number(t)));
+        return fail(fmt::format("the impact at t = {} cannot be solved", short_number(t)));
     // what flies off, and what bounces too low to be told from rest
     for (std::size_t i = 0; i < contacts_.size(); ++i)
         if (touching[i]) off_[contacts_[i]] = true;
-    if (!change_to_mode(after)) return fail("the equations behind the impact can not be made");
+    if (!change_to_mode(after)) return fail("the equations after the impact cannot be made");
     if (!inspect(t, after)) return false;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         if (!touching[i]) continue;

@@ -128,7 +128,7 @@ Result<RunState> read_run_state(const std::filesystem::path& folder, std::string
     if (std::filesystem::file_size(path, error) > k_largest_file || error)
         return refuse("state.json is larger than any state", "run the model again");
     const std::optional<std::string> text = file_text(path, k_largest_file);
-    if (!text) return refuse("state.json can not be read", "");
+    if (!text) return refuse("state.json cannot be read", "");
     try {
         const Json json = Json::parse(*text);
         if (!json.is_object()) throw std::runtime_error("it is no object");

@@ -386,5 +386,20 @@ TEST(rules, special_points) {
     EXPECT_NE(b.x * pow(b.x, -1), b.c(1));
 }
 
+// A magnitude deep in a product, or a product of one with itself again and again: rules look at the first factors only.
+TEST(Rules, QuotientsOfLongProductsEnd) {
+    Graph g;
+    const NodeId x = g.symbol_node(g.add_symbol("x", SymbolKind::coordinate)), size = g.make(Op::Abs, x);
+    NodeId deep = size;
+    for (int i = 1; i < 200'000; ++i) deep = g.mul(deep, g.add(x, g.constant(i)));
+    NodeId shared = g.mul(g.add(x, g.constant(1)), size);
+    for (int i = 0; i < 60; ++i) shared = g.mul(shared, g.add(shared, x));
+    for (const NodeId d : {deep, shared}) {
+        EXPECT_EQ(g.op(g.div(x, d)), Op::Div);
+        EXPECT_EQ(g.op(g.div(d, g.add(x, g.constant(0.5)))), Op::Div);
+    }
+    EXPECT_EQ(g.div(x, g.mul(size, g.constant(2))), g.div(g.make(Op::Sign, x), g.constant(2)));
+}
+
 }  // namespace
 }  // namespace appell
