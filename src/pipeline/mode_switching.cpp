@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/number_format.hpp"
 #include "dynam/modes.hpp"
-#include "pipeline/impact_problem.hpp"
 #include "pipeline/missing_values.hpp"
 #include "pipeline/motion_lowering.hpp"
 #include "sim/project.hpp"
@@ -269,78 +267,6 @@ bool ModeSwitching::open_one_that_contradicts(double t, std::span<const double> 
         if (!enter(t, x, there)) return false;
     }
     return false;
-}
-
-// With v the rates of the gaps of all contacts that touch, before and after, and p the impulses: 0 <= p, 0 <= v+ + e v-, and of
-// each contact one of the two vanishes.
-bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std::size_t>& closing) {
-    // sticking is a matter of the time after
-    for (const std::size_t i : closing) off_[contacts_[i]] = false;
-    for (const Friction& f : m_.frictions) off_[f.stick] = true;
-    std::vector<bool> touching(contacts_.size());
-    for (std::size_t i = 0; i < contacts_.size(); ++i) touching[i] = !off_[contacts_[i]] || at_.touches(i);
-    std::vector<double> after(x.begin(), x.end());
-    if (!exchange_contacts(t, x, touching, after) && !change_least(t, x, touching, after))
-        return fail(fmt::format("the impact at t = {} cannot be solved", short_number(t)));
-    // what flies off, and what bounces too low to be told from rest
-    for (std::size_t i = 0; i < contacts_.size(); ++i)
-        if (touching[i]) off_[contacts_[i]] = true;
-    if (!change_to_mode(after)) return fail("the equations after the impact cannot be made");
-    if (!inspect(t, after)) return false;
-    for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        if (!touching[i]) continue;
-        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
-        // one that nothing presses leaves, however slowly: closed, it would open at once
-        const bool leaves = v >= 0 && a > k_force_noise * at_.gap_terms[i];
-        off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
-    }
-    std::copy(after.begin(), after.end(), x.begin());
-    for (std::size_t i = 0; i < m_.constraints.size(); ++i)
-        if (!off_[i] && !m_.constraints[i].stick_of) begin_friction(i);
-    return true;
-}
-
-// Contacts are opened and closed by the first one that breaks the conditions (Murty's rule), which ends at the one solution there
-// is where the rows are independent: A M^-1 A' is then positive definite.
-bool ModeSwitching::exchange_contacts(double t, std::span<const double> x, const std::vector<bool>& touching,
-                                      std::vector<double>& after) {
-    std::set<std::vector<bool>> seen;
-    for (bool changed = true; changed;) {
-        if (!seen.insert(off_).second || !change_to_mode(x)) return false;
-        MotionProgram& program = *now_->impacted;
-        if (program.run(t, x).status != EvalStatus::ok) return false;
-        const std::span<const double> jump = program.output("jump"), impulse = program.output("impulse"),
-                                      change = program.output("change"), restitution = program.output("restitution"),
-                                      rate = program.output("rate");
-        double largest = 0;
-        for (const double p : impulse) largest = std::max(largest, std::abs(p));
-        changed = false;
-        for (std::size_t i = 0; i < contacts_.size() && !changed; ++i) {
-            const bool closed = !off_[contacts_[i]];
-            if (closed && impulse[i] < -k_force_noise * largest)
-                open(i);
-            else if (!closed && touching[i] && rate[i] + change[i] + restitution[i] * rate[i] < -system_.rest_speed)
-                off_[contacts_[i]] = false;
-            else
-                continue;
-            changed = true;
-        }
-        for (std::size_t k = 0; k < jump.size(); ++k) after[m_.coordinates.size() + k] = x[m_.coordinates.size() + k] + jump[k];
-    }
-    return true;
-}
-
-// where rows depend on each other
-bool ModeSwitching::change_least(double t, std::span<const double> x, const std::vector<bool>& touching,
-                                 std::vector<double>& after) {
-    for (std::size_t i = 0; i < contacts_.size(); ++i)
-        if (touching[i]) open(i);
-    if (!change_to_mode(x)) return false;
-    const auto change = ImpactProblem(system_, *now_, options_.conditions, diagnostics_).solve(t, x, touching);
-    if (!change) return false;
-    const std::size_t n = m_.coordinates.size();
-    for (std::size_t k = 0; k < change->size(); ++k) after[n + k] = x[n + k] + (*change)[k];
-    return true;
 }
 
 void ModeSwitching::look_at_forces(double t, std::span<const double> x) {
@@ -664,83 +590,6 @@ Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
     record(t, fmt::format("independent speeds {}", fmt::join(names, ", ")), x);
     settled_.clear();
     return Verdict::changed;
-}
-
-bool ModeSwitching::begin() {
-    const double t = options_.from;
-    for (const Event& event : m_.events) {
-        std::vector<std::size_t>& places = set_places_.emplace_back();
-        for (const Event::Set& set : event.sets) {
-            const auto speed = whole_.speed_of(set.symbol);
-            std::size_t place = speed ? m_.coordinates.size() + *speed : 0;
-            for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
-                if (m_.coordinates[i].q == set.symbol) place = i;
-            const bool coordinate = place < m_.coordinates.size() && m_.coordinates[place].q == set.symbol;
-            if (!speed && !coordinate)
-                diagnostics_.add(
-                    {Code::E0611, event.span,
-                     fmt::format("event {} sets {}, which is no speed of this model", event.name, g_.symbol(set.symbol).name),
-                     event.text, "a coordinate or a speed", "set the speeds that are declared"});
-            places.push_back(place);
-        }
-    }
-    if (diagnostics_.has_errors()) return false;
-    now_ = mode({});
-    if (now_ == nullptr) return false;
-    std::vector<double> x = now_->lowered.x0;
-    const double size = now_->lowered.motion.length;
-    if (!laws_ && contacts_.empty() && m_.frictions.empty()) return true;
-    // a start that can not be had is the run's to report
-    if (!project(t, x, true)) return true;
-    if (!decide_laws(t, x, {}) || !laws_have_values(t, x)) {
-        diagnostics_.add(failure_);
-        return false;
-    }
-    if (contacts_.empty() && m_.frictions.empty()) {
-        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())}, x);
-        return true;
-    }
-    const bool inspected = inspect(t, x);
-    bool good = true;
-    // gaps need no solve
-    const std::span<const double> gaps = now_->inspected->output("gap");
-    for (std::size_t i = 0; i < gaps.size(); ++i) {
-        if (std::isfinite(gaps[i])) continue;
-        good = false;
-        diagnostics_.add(guard_without_value(system_, {GuardMeaning::What::closes, i}, "", t));
-    }
-    if (!inspected || !good) return good;
-    for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        const Constraint& c = m_.constraints[contacts_[i]];
-        if (at_.gap[i] < -k_touching * size) {
-            good = false;
-            diagnostics_.add({Code::E0841, c.span, fmt::format("contact {} is violated at the start", c.name),
-                              fmt::format("a gap of {}", short_number(at_.gap[i])), "a gap that is zero or positive",
-                              "move the start values apart"});
-        }
-        // what moves into a contact takes an impact as soon as the motion begins
-        const bool hits = at_.gap_rate[i] < -system_.rest_speed && at_.gap[i] >= -system_.touching;
-        if (at_.gap[i] <= k_touching * size && at_.gap_rate[i] <= system_.rest_speed && !hits) off_[contacts_[i]] = false;
-    }
-    if (!good) return false;
-    for (std::size_t c = 0; c < off_.size(); ++c)
-        if (!off_[c] && !m_.constraints[c].stick_of) begin_friction(c);
-    if (settle_all(t, x)) {
-        settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())}, x);
-        return true;
-    }
-    if (failure_.code == Code::E0832) {
-        diagnostics_.add(failure_);
-        return false;
-    }
-    diagnostics_.add(
-        {Code::E0842,
-         {},
-         failure_.message,
-         describe(),
-         failure_.hint.empty() ? "a mode that is consistent with contacts and friction" : failure_.expected,
-         failure_.hint.empty() ? "rigid bodies with dry friction may have none: a smaller coefficient has" : failure_.hint});
-    return false;
 }
 
 std::string ModeSwitching::describe() const {
