@@ -69,11 +69,11 @@ public:
         }
         constraints();
         for (const ActingForce& f : acting_forces(d_)) {
-            if (f.member == ForceMember::law) add(fmt::format("nonideal {}", m_.constraints[f.owner].name), of_acting(f));
+            if (f.member == ForceMember::law) add(law_entry(f.owner), of_acting(f));
             if (f.member == ForceMember::actuator) add(fmt::format("actuator {}", m_.actuators[f.owner].name), of_acting(f));
         }
         entries_.push_back({"prescribed motion", g_.sum(guides_)});
-        std::erase_if(entries_, [&](const LedgerEntry& e) { return g_.is_constant(e.power, 0); });
+        std::erase_if(entries_, [&](const LedgerEntry& e) { return g_.is_constant(e.power, 0) && !of_friction(e); });
         tell_apart();
         return std::move(entries_);
     }
@@ -126,6 +126,14 @@ private:
             entries_.push_back({statement_name(load.text), power});
         else
             entries_[found->second].power = g_.add(entries_[found->second].power, power);
+    }
+
+    [[nodiscard]] std::string law_entry(std::size_t constraint) const {
+        return fmt::format("nonideal {}", m_.constraints[constraint].name);
+    }
+    // Friction whose law is zero while it slides may still have a force in the mode where it sticks: every mode has the entry.
+    [[nodiscard]] bool of_friction(const LedgerEntry& e) const {
+        return std::ranges::any_of(m_.frictions, [&](const Friction& f) { return law_entry(f.constraint) == e.name; });
     }
 
     // statements that begin alike

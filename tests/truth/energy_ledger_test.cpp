@@ -246,6 +246,22 @@ TEST(EnergyLedger, BalanceFollowsTheTolerance) {
     }
 }
 
+// A law of zero has no work of its own, but the mode where the contact sticks has forces of friction: an entry in every mode.
+TEST(EnergyLedger, FrictionOfZeroHasItsEntry) {
+    for (const char* friction : {"0", "0/(2 + x^2)", "tanh(0*x)"}) {
+        const TextRun r = run_text(
+            std::string("system s\nparam k = 8\n") + k_particle +
+                "spring P O stiffness k length 0\nconstraint table: dot(pos(P), N.y) = 0\nnonideal table: friction on P = " +
+                friction + "\nrun for 3 s",
+            tight());
+        ASSERT_EQ(r.run.summary.reason, EndReason::finished) << friction;
+        EXPECT_EQ(entries(r), (Names{"nonideal table", "impacts and events"})) << friction;
+        expect_works(
+            r, "nonideal table", [](double) { return 0.0; }, 1e-12);
+        for (std::size_t i = 0; i < r.run.rows(); ++i) EXPECT_NEAR(r.at(i, "x"), std::cos(2 * r.run.t(i)), 1e-9) << friction;
+    }
+}
+
 TEST(EnergyLedger, BookkeepingDoesNotTouchTheMotion) {
     for (const char* name : {"perpendicular_pucks", "vibrating_incline", "prescribed_speed", "carriage_on_turntable"})
         for (const Formulation formulation : {Formulation::multipliers, Formulation::minimal}) {
