@@ -143,6 +143,23 @@ std::vector<SharedRows> shares_that_fit(const ConstrainedDynamics& d, const std:
     return std::move(tried.shared);
 }
 
+bool may_share(const ConstrainedDynamics& d, std::size_t first, std::size_t second, std::span<const double> values) {
+    const NodeId weight = d.graph().constant(1);  // of equal lengths, whatever they are
+    std::vector<SharedRows> shares;
+    for (const SharedRows& shared : d.shared)
+        if (shared.rows.size() > 1) shares.push_back(shared);
+    for (std::size_t component = 0; component < 3; ++component) {
+        const auto a = row_of(d, first, component), b = row_of(d, second, component);
+        if (a.has_value() != b.has_value()) return false;
+        if (!a) continue;
+        for (const SharedRows& shared : shares)
+            for (const std::size_t row : {*a, *b})
+                if (std::ranges::find(shared.rows, row) != shared.rows.end()) return false;
+        shares.push_back({{*a, *b}, {weight, weight}});
+    }
+    return shares_that_fit(d, shares, values).size() == shares.size();
+}
+
 SharedSystem share_out(const ConstrainedDynamics& d) {
     Graph& g = d.graph();
     SharedSystem out{d, {}};

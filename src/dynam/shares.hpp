@@ -22,6 +22,11 @@ namespace appell {
 [[nodiscard]] std::vector<SharedRows> shares_that_fit(const ConstrainedDynamics& dynamics, const std::vector<SharedRows>& shares,
                                                       std::span<const double> values);
 
+// Whether these two constraints could share their forces: they have as many rows, components by components, which are in no share
+// yet and keep their rank so.
+[[nodiscard]] bool may_share(const ConstrainedDynamics& dynamics, std::size_t first, std::size_t second,
+                             std::span<const double> values);
+
 // The system with a row for each group, and the solve that gives the multipliers of its members afterwards.
 struct SharedSystem {
     ConstrainedDynamics dynamics;

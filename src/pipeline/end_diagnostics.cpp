@@ -264,12 +264,15 @@ std::string what_it_takes(const SimulateSummary& s) {
     return fmt::format("{}; loosened tolerances make steps longer; the rows up to there are kept", limit);
 }
 
-// what rows that depend on others leave open
-std::string redundancy_hint(const Model& m, const SimulateSummary& s, const Diagnostics& said) {
+// What rows that depend on others leave open. Where laws or contacts see the forces, W0858 says whether the motion depends on
+// them.
+std::string redundancy_hint(const ConstrainedDynamics& d, const SimulateSummary& s) {
+    const Model& m = *d.model;
     const std::string forces = m.shares.empty()
                                    ? "of the multipliers those of least norm are given"
                                    : "the multipliers stand as `share` states, and are otherwise those of least norm";
-    const bool determined = s.reason != EndReason::inconsistent_constraints && !said.has(Code::W0858);
+    const bool seen = d.C_of_reaction || d.C_of_ideal || m.switches();
+    const bool determined = s.reason != EndReason::inconsistent_constraints && !seen;
     return determined ? "the motion is determined; " + forces : forces;
 }
 
@@ -448,7 +451,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                          s.redundancy.t == s.t_start ? std::string("the start") : "t = " + short_number(s.redundancy.t)),
              "",
              "",
-             redundancy_hint(m, s, diagnostics)});
+             redundancy_hint(d, s)});
 }
 
 namespace {

@@ -174,13 +174,14 @@ void add_vanishing(Diagnostics& diagnostics, const VanishingVelocities& found) {
 }
 
 // forces that are not unique, at the start and at random states
-ForcesChosen forces_at(Derivation& derivation, const LoweredMotion& lowered, std::span<const double> start,
+ForcesChosen forces_at(Derivation& derivation, const LoweredMotion& lowered, const SimulateSummary& start,
                        const ConsistentStates& states) {
     constexpr std::size_t k_most_states = 30;
     const ConstrainedDynamics& d = *derivation.dynamics;
     ForceChoices choices(derivation.diagnostics);
     UndeterminedForces forces(d, lowered, nullptr);
-    choices.look(d, forces, derivation.model->run.from, start);
+    if (forces.too_many() && !start.redundant) return {};
+    choices.look(d, forces, derivation.model->run.from, start.x_start);
     const std::size_t parameters = 1 + d.model->coordinates.size() + d.model->speeds.size();
     for (std::size_t i = 0; i < std::min(states.rough.size(), k_most_states); ++i) {
         const std::vector<double>& state = states.rough[i];
@@ -278,7 +279,7 @@ std::optional<Check> check_dynamics(Derivation& derivation, std::size_t count) {
     out.certificate = certify(*derivation.dynamics, *lowered, states, certificate);
     if (out.certificate.enough) add_disagreements(derivation.diagnostics, out.certificate);
     out.claims = test_claims(*derivation.dynamics, *lowered, states, derivation.diagnostics);
-    out.forces = forces_at(derivation, *lowered, summary.x_start, states);
+    out.forces = forces_at(derivation, *lowered, summary, states);
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,7 +81,7 @@ bool fit_shares(ConstrainedDynamics& d, LowerMotionOptions options, bool at_star
 }
 
 UndeterminedForces::UndeterminedForces(const ConstrainedDynamics& d, const LoweredMotion& lowered, FrozenConditions* conditions)
-    : shared_(d.shared) {
+    : start_values_(lowered.start_values), shared_(d.shared) {
     Graph& g = d.graph();
     const Model& m = *d.model;
     speeds_ = m.speeds.size();
@@ -96,7 +97,9 @@ UndeterminedForces::UndeterminedForces(const ConstrainedDynamics& d, const Lower
         ideal.push_back(c.ideal_multipliers[static_cast<std::size_t>(component)]);
     }
     rows_ = kept_.size();
-    if (rows_ < 2 || rows_ > k_largest || speeds_ > k_largest || !(switched || d.C_of_ideal || d.C_of_reaction)) return;
+    if (rows_ < 2 || !(switched || d.C_of_ideal || d.C_of_reaction)) return;
+    too_many_ = rows_ > k_largest || speeds_ > k_largest;
+    if (too_many_) return;
     const auto dense = [&](const SparseMatrix& matrix, std::size_t rows, std::size_t columns) {
         std::vector<NodeId> out(rows * columns, g.constant(0));
         for (const SparseEntry& e : matrix.entries) out[e.row * columns + e.column] = e.value;
@@ -178,21 +181,55 @@ ForceChoice UndeterminedForces::look(double t, std::span<const double> x) {
     return out;
 }
 
-void ForceChoices::say_choice(const ConstrainedDynamics& d, const std::vector<std::string>& names) {
+namespace {
+
+// two of the constraints that `share` may join; what it says of a family's member is beyond one line
+std::optional<std::pair<std::string, std::string>> shareable(const ConstrainedDynamics& d, const UndeterminedForces& forces,
+                                                             const std::vector<std::size_t>& rows) {
+    constexpr std::size_t k_most_pairs = 20;  // each of them costs two ranks
+    const Model& m = *d.model;
+    std::size_t tried = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        for (std::size_t k = i + 1; k < rows.size() && tried < k_most_pairs; ++k) {
+            const std::size_t first = d.rows[rows[i]].constraint, second = d.rows[rows[k]].constraint;
+            if (first == second || m.constraints[first].stick_of || m.constraints[second].stick_of) continue;
+            ++tried;
+            if (may_share(d, first, second, forces.start_values()))
+                return std::pair(m.constraints[first].name, m.constraints[second].name);
+        }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void ForceChoices::say_choice(const ConstrainedDynamics& d, const UndeterminedForces& forces,
+                              const std::vector<std::size_t>& rows) {
+    const std::vector<std::string> names = names_of_rows(d, rows);
     if (!said_.insert(names).second) return;
     for (const std::string& name : names)
         if (std::ranges::find(chosen_.constraints, name) == chosen_.constraints.end()) chosen_.constraints.push_back(name);
     // once, as a note, however many modes there are; the summary has them all
     if (said_.size() > 1) return;
-    diagnostics_.add({Code::N0859, d.model->constraints.front().span,
-                      fmt::format("the forces of {} are not unique, and laws or contacts depend on them", some_of(names)),
-                      "those of least norm are taken", "",
-                      names.size() < 2 ? ""
-                                       : fmt::format("`share {} = {}` in the model states how they share what they carry",
-                                                     names[0], names[1])});
+    const auto pair = shareable(d, forces, rows);
+    diagnostics_.add(
+        {Code::N0859, d.model->constraints.front().span,
+         fmt::format("the forces of {} are not unique, and laws or contacts depend on them", some_of(names)),
+         "those of least norm are taken", "",
+         pair ? fmt::format("`share {} = {}` in the model states how they share what they carry", pair->first, pair->second)
+              : std::string()});
+}
+
+void ForceChoices::say_unexamined(const ConstrainedDynamics& d, const UndeterminedForces& forces) {
+    if (std::exchange(unexamined_, true)) return;
+    diagnostics_.add({Code::N0866, d.model->constraints.front().span,
+                      "the forces of the constraints are not unique; whether laws, friction or contacts depend on the choice was "
+                      "not examined",
+                      fmt::format("{} constraint rows and {} speeds", forces.rows(), forces.speeds()),
+                      fmt::format("at most {} of each", k_largest), "the forces of least norm are taken"});
 }
 
 void ForceChoices::look(const ConstrainedDynamics& d, UndeterminedForces& forces, double t, std::span<const double> x) {
+    if (forces.too_many()) say_unexamined(d, forces);
     if (forces.idle()) return;
     for (const SharedRows& shared : d.shared) {
         const Share* share = share_of(*d.model, d.rows[shared.rows.front()].constraint);
@@ -208,15 +245,15 @@ void ForceChoices::look(const ConstrainedDynamics& d, UndeterminedForces& forces
         forces.be_idle();
         return;
     }
-    const std::vector<std::string> names = names_of_rows(d, found.rows);
-    if (found.law || std::ranges::any_of(found.rows, switched)) say_choice(d, names);
+    if (found.law || std::ranges::any_of(found.rows, switched)) say_choice(d, forces, found.rows);
     if (!d.C_of_reaction && !d.C_of_ideal) forces.be_idle();
     if (!found.motion) return;
     forces.be_idle();
     if (chosen_.motion_since) return;
     chosen_.motion_since = t;
     diagnostics_.add({Code::W0858, d.model->constraints[named_constraint(*d.model, d.rows[found.rows.front()].constraint)].span,
-                      fmt::format("the motion depends on how {} share their forces, at t = {}", some_of(names), short_number(t)),
+                      fmt::format("the motion depends on how {} share their forces, at t = {}",
+                                  some_of(names_of_rows(d, found.rows)), short_number(t)),
                       "another choice of forces that carry the same changes the accelerations, by the laws that depend on them",
                       "forces that are unique, laws that depend on their sum alone, or a `share`",
                       "those of least norm are taken; state the shares, or what is elastic there"});

@@ -31,6 +31,12 @@ public:
     // nothing in this mode looks at forces that could be chosen
     [[nodiscard]] bool idle() const { return !evaluated_; }
     void be_idle() { evaluated_.reset(); }
+    // something may look at them, and the rows or speeds are more than are examined
+    [[nodiscard]] bool too_many() const { return too_many_; }
+    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] std::size_t speeds() const { return speeds_; }
+    // values by symbol, of the state where the motion starts
+    [[nodiscard]] std::span<const double> start_values() const { return start_values_; }
     void set_parameter(std::size_t place, double value) {
         if (evaluated_) evaluated_->set_parameter(place, value);
     }
@@ -39,6 +45,8 @@ public:
 
 private:
     std::size_t speeds_ = 0, rows_ = 0;
+    bool too_many_ = false;
+    std::span<const double> start_values_;
     std::vector<SharedRows> shared_;
     Program program_;
     std::optional<MotionProgram> evaluated_;
@@ -54,11 +62,13 @@ public:
     [[nodiscard]] const ForcesChosen& chosen() const { return chosen_; }
 
 private:
-    void say_choice(const ConstrainedDynamics& dynamics, const std::vector<std::string>& names);
+    void say_choice(const ConstrainedDynamics& dynamics, const UndeterminedForces& forces, const std::vector<std::size_t>& rows);
+    void say_unexamined(const ConstrainedDynamics& dynamics, const UndeterminedForces& forces);
 
     Diagnostics& diagnostics_;
     ForcesChosen chosen_;
     std::set<std::vector<std::string>> said_;
+    bool unexamined_ = false;
 };
 
 }  // namespace appell

@@ -211,6 +211,70 @@ TEST(RedundantFriction, SharesDecideWhereTheMotionDependsOnThem) {
     }
 }
 
+// what the note on forces that are not unique advises: a `share`, or nothing
+std::string advised_share(const Derivation& d) {
+    for (const Diagnostic& said : d.diagnostics.all())
+        if (said.code == Code::N0859 && !said.hint.empty()) return said.hint.substr(1, said.hint.find('`', 1) - 1);
+    return {};
+}
+
+// A door on two hinges, points of it that are held. Free is a pair of forces along the line between them, which is no component.
+std::string door(Draw& draw) {
+    const std::string p = text(draw.uniform(0.2, 0.5)), q = text(draw.uniform(0.2, 0.5)), r = text(draw.uniform(0.5, 2)),
+                      a = text(draw.uniform(0.3, 1));
+    return fmt::format(
+        "system door\ncoord x = {0}, y = 0, z = 0, yaw = 0, pitch = 0, roll = 0\nframe B from N body zyx (yaw, pitch, roll)\n"
+        "body D frame B mass 2 center at O + x*N.x + y*N.y + z*N.z inertia (1, 1, 1)\ngravity -9.81*N.z\n"
+        "point H at D_o - {0}*B.x\npoint K at H + {1}*B.x + {2}*B.y + {3}*B.z\npoint C at O + {1}*N.x + {2}*N.y + {3}*N.z\n"
+        "constraint low: pos(H) = pos(O)\nconstraint high: pos(K) = pos(C)\n"
+        "nonideal low: torque on D = -0.01*mag(reaction(low))*omega(B)\nrun for 0.1, every 0.1\n",
+        a, p, q, r);
+}
+
+TEST(RedundantFriction, AdvisedSharesFit) {
+    Draw draw(12);
+    for (std::size_t k = 0; k < members(30); ++k) {
+        const bool feet = k % 3 == 0, on_hinges = k % 3 == 1;
+        const std::string model =
+            feet        ? table_on_feet(4 + draw.below(3), 0.8, 0.3, 0.2, 2, 0.5, draw.uniform(-0.2, 0.2), "start x' = 1\n", 0.02)
+            : on_hinges ? door(draw)
+                        : guided_body(draw, draw.below(2) == 0).planted;
+        const TextRun r = run_text(model);
+        const std::string share = advised_share(r.derivation);
+        if (on_hinges) {
+            EXPECT_EQ(share, "") << model;
+            EXPECT_TRUE(r.derivation.diagnostics.has(Code::N0859)) << render(r.derivation.diagnostics, r.derivation.sources);
+        }
+        if (feet) {
+            EXPECT_NE(share, "") << model;
+        }
+        if (share.empty()) continue;
+        const TextRun shared = run_text(model + share + "\n");
+        EXPECT_FALSE(shared.derivation.diagnostics.has_errors())
+            << share << '\n'
+            << render(shared.derivation.diagnostics, shared.derivation.sources);
+        EXPECT_EQ(shared.run.forces.shares.size(), 1u) << share;
+        if (HasFailure()) return;
+    }
+}
+
+// Above the number of rows that are examined the run says that it did not look.
+TEST(RedundantFriction, ManyRowsAreNotExaminedInSilence) {
+    for (const std::size_t rows : {20, 130}) {
+        std::string model =
+            "system many\ncoord x = 0, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\ngravity -9.81*N.y\nstart x' = 5\n";
+        for (std::size_t i = 0; i < rows; ++i) model += fmt::format("constraint c{0}: {0}*dot(pos(P), N.y) = 0\n", i + 1);
+        const TextRun r = run_text(model + "nonideal c1: friction on P = 0.1*reaction(c1)\nrun for 0.1, every 0.1\n");
+        const Diagnostics& said = r.derivation.diagnostics;
+        EXPECT_EQ(said.has(Code::N0866), rows > 120) << render(said, r.derivation.sources);
+        EXPECT_EQ(said.has(Code::W0858), rows <= 120) << render(said, r.derivation.sources);
+        for (const Diagnostic& d : said.all()) {
+            if (d.code != Code::W0813) continue;
+            EXPECT_EQ(d.hint.find("the motion is determined"), std::string::npos) << d.hint;
+        }
+    }
+}
+
 // the feet of a table that slides share as they are told, and the table moves as before
 TEST(RedundantFriction, SharesOfFeet) {
     Draw draw(5);
