@@ -210,7 +210,8 @@ std::vector<BadModel> bad_models() {
                            "nonideal a: friction on P = 0.1*reaction(a)\nstart x' = 1 m/s\nrun for 0.1 s"));
     std::string many_rows;  // more than are examined
     for (int i = 1; i <= 121; ++i) many_rows += fmt::format("constraint c{0}: {0}*dot(pos(P), N.y) = 0\n", i);
-    add(Code::N0866, particle(many_rows + "nonideal c1: friction on P = 0.1*reaction(c1)\nstart x' = 1 m/s\nrun for 0.1 s"));
+    add(Code::N0866,
+        particle(many_rows + "nonideal c1: friction on P = 0.1*reaction(c1)\nstart x' = 1 m/s\nrun for 0.1 s, every 0.1 s"));
     add(Code::E0814, particle("run for 10 s, every 1e-9 s"));
     add(Code::E0878, "system bad\nparam h = 1e308\ncoord y = h\nparticle P mass 1 at O + y*N.y\ngravity -9.81*N.y\nrun for 1 s");
     add(Code::E0815, particle("run for 10 s")).run.rtol = -1;
