@@ -54,11 +54,11 @@ std::string_view name_of(Formulation formulation) {
     APPELL_ASSERT(false, "every formulation is in the table");
 }
 
-FormulatedDynamics::FormulatedDynamics(const ConstrainedDynamics& dynamics, Formulation formulation)
+FormulatedDynamics::FormulatedDynamics(const ConstrainedDynamics& dynamics, Formulation formulation, FrozenConditions* conditions)
     : dynamics_(dynamics), formulation_(formulation), realisation_(realise(dynamics)) {
     for (const FormulationInfo& row : k_formulations) partitioned_ |= row.formulation == formulation && row.partitioned;
     if (!partitioned_) return;
-    rates_ = derive_rate_form(realisation_.ideal);
+    rates_ = derive_rate_form(realisation_.ideal, conditions);
     not_applicable_ = rates_.not_applicable;
     if (!not_applicable_.empty()) return;
     dependent_ = chosen_dependent(dynamics, realisation_.ideal);
@@ -120,8 +120,8 @@ ConstrainedSolve FormulatedDynamics::form_of_rows() const {
 }
 
 Formulated formulate(const ConstrainedDynamics& dynamics, Formulation formulation, std::span<const double> values,
-                     std::span<const std::size_t> dependent) {
-    const FormulatedDynamics formulated(dynamics, formulation);
+                     std::span<const std::size_t> dependent, FrozenConditions* conditions) {
+    const FormulatedDynamics formulated(dynamics, formulation, conditions);
     PartitionChoice choice = formulated.choose(values, dependent);
     if (!choice.not_applicable.empty()) return {{}, std::move(choice.not_applicable)};
     return {formulated.solves(choice.partition), ""};

@@ -32,7 +32,8 @@ struct FormulationInfo {
 // One formulation of one system, made ready once; its solves are asked for once, or for each partition of the rates.
 class FormulatedDynamics {
 public:
-    FormulatedDynamics(const ConstrainedDynamics& dynamics, Formulation formulation);
+    // `conditions`: those that are frozen where its solves are lowered
+    FormulatedDynamics(const ConstrainedDynamics& dynamics, Formulation formulation, FrozenConditions* conditions = nullptr);
     FormulatedDynamics(const FormulatedDynamics&) = delete;
     FormulatedDynamics& operator=(const FormulatedDynamics&) = delete;
 
@@ -69,6 +70,6 @@ struct Formulated {
 
 // the solves of a formulation, with the partition of the rates, if it needs one, chosen at the state
 [[nodiscard]] Formulated formulate(const ConstrainedDynamics& dynamics, Formulation formulation, std::span<const double> values,
-                                   std::span<const std::size_t> dependent = {});
+                                   std::span<const std::size_t> dependent = {}, FrozenConditions* conditions = nullptr);
 
 }  // namespace appell

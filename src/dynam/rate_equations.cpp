@@ -143,7 +143,7 @@ NodeId inner(Graph& g, const NodeRow& x, const NodeRow& y) {
     return g.sum(terms);
 }
 
-RateForm derive_rate_form(const ConstrainedDynamics& d) {
+RateForm derive_rate_form(const ConstrainedDynamics& d, FrozenConditions* conditions) {
     RateForm form;
     form.dynamics = &d;
     const Model& m = *d.model;
@@ -168,14 +168,17 @@ RateForm derive_rate_form(const ConstrainedDynamics& d) {
     // u = Y q' + Z put in: the speeds' definitions themselves, no inverse
     Substitution speeds;
     for (std::size_t i = 0; i < m.speeds.size(); ++i) speeds.set(m.speeds[i].u, kin.speed_definitions()[i]);
-    form.T = substitute(g, d.kinetic_energy, speeds);
+    const auto of_rates = [&](NodeId expression) {
+        return substitute(g, conditions != nullptr ? (*conditions)(expression) : expression, speeds);
+    };
+    form.T = of_rates(d.kinetic_energy);
     form.momentum = dense_jacobian(g, std::span(&form.T, 1), form.v).front();
     for (std::size_t j = 0; j < form.v.size(); ++j)
         form.inertia.push_back(derivative(g, std::span(&form.momentum[j], 1), form.v[j]).front());
     form.T_q = dense_jacobian(g, std::span(&form.T, 1), form.q).front();
     const std::vector<double> scales = row_scales(d);
-    for (std::size_t i = 0; i < d.rows.size(); ++i) form.phi.push_back(g.mul(g.constant(scales[i]), d.rows[i].velocity));
-    form.phi = substitute(g, form.phi, speeds);
+    for (std::size_t i = 0; i < d.rows.size(); ++i)
+        form.phi.push_back(of_rates(g.mul(g.constant(scales[i]), d.rows[i].velocity)));
     form.phi_v = dense_jacobian(g, form.phi, form.v);
     form.phi_q = dense_jacobian(g, form.phi, form.q);
     // the same power in either set: F^(q) = Y' F^(u)
@@ -186,7 +189,7 @@ RateForm derive_rate_form(const ConstrainedDynamics& d) {
         NodeId& sum = force[static_cast<std::size_t>(rate)];
         sum = g.add(sum, g.mul(e.value, by_speed[e.row]));
     }
-    form.force = substitute(g, force, speeds);
+    for (const NodeId component : force) form.force.push_back(of_rates(component));
     return form;
 }
 

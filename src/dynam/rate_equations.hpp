@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dynam/constrained_dynamics.hpp"
+#include "expr/conditions.hpp"
 #include "tape/program.hpp"
 
 namespace appell {
@@ -34,7 +35,9 @@ struct RateForm {
     [[nodiscard]] Graph& graph() const { return dynamics->graph(); }
 };
 
-[[nodiscard]] RateForm derive_rate_form(const ConstrainedDynamics& dynamics);
+// `conditions`: those that are frozen. They compare expressions of the speeds, and are put in before the rates are: what is
+// compared would be other expressions behind that, which nobody knows.
+[[nodiscard]] RateForm derive_rate_form(const ConstrainedDynamics& dynamics, FrozenConditions* conditions = nullptr);
 
 // The rows that are used and the coordinates whose rates they determine; equally many.
 struct Partition {

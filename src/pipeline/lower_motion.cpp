@@ -390,7 +390,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     Formulated equations;
     if (tree) equations.solves = articulated_rates(of_run, *tree);
     if (equations.solves.empty()) {
-        equations = formulate(of_run, options.formulation, at);
+        equations = formulate(of_run, options.formulation, at, {}, options.conditions);
         if (!equations.not_applicable.empty()) {
             diagnostics.add({Code::E0820, m.run.span,
                              fmt::format("formulation {} does not apply to this model", name_of(options.formulation)),

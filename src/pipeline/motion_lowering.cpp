@@ -53,9 +53,17 @@ std::vector<NodeId> motion_expressions(const ConstrainedDynamics& d) {
     return out;
 }
 
-Program lower_frozen(Graph& graph, ProgramSpec spec, FrozenConditions* conditions) {
+namespace {
+
+void freeze_in(ProgramSpec& spec, FrozenConditions* conditions) {
     if (conditions != nullptr && !conditions->empty())
         for (NodeId* const node : nodes_in(spec)) *node = (*conditions)(*node);
+}
+
+}  // namespace
+
+Program lower_frozen(Graph& graph, ProgramSpec spec, FrozenConditions* conditions) {
+    freeze_in(spec, conditions);
     return lower_program(graph, spec);
 }
 
@@ -317,7 +325,7 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
     for (std::size_t k = 0; k < n; ++k) entries[k] = g_.symbol_node(level.unknowns[k]);
     shape.corrections = k_newtons;
     for (std::size_t correction = 0; correction < shape.corrections; ++correction) {
-        const std::vector<NodeId> here = substitute(g_, all, state);
+        const std::vector<NodeId> here = frozen_at(all, state);
         std::vector<std::vector<NodeId>> J(n);
         for (std::size_t i = 0; i < n; ++i) J[i].assign(&here[n + i * n], &here[n + i * n] + n);
         const std::optional<DependentColumns> columns = invert_columns(g_, J, directions);
@@ -335,16 +343,16 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
             for (const std::size_t row : block.rows) {
                 if (shape.corrections > 1 || !quadratic(row)) continue;
                 if (const auto split = split_row(level, block, row)) {
-                    const std::vector<NodeId> solution = substitute(g_, split->values, state);
-                    const std::vector<NodeId> spread = substitute(g_, split->spread, state);
+                    const std::vector<NodeId> solution = frozen_at(split->values, state);
+                    const std::vector<NodeId> spread = frozen_at(split->spread, state);
                     for (std::size_t k = 0; k < block.unknowns.size(); ++k) {
                         const std::size_t unknown = block.unknowns[k];
                         values[unknown] = solution[k];
                         steps[unknown] = g_.mul(spread[k], g_.constant(1 / shape.scales[unknown]));
                         out.solved.push_back({level.rows[block.rows[k]], level.unknowns[unknown], split->values[k]});
                     }
-                    out.slopes.push_back(substitute(g_, split->slope, state));
-                    if (split->everywhere) sides[b] = substitute(g_, split->side, state);
+                    out.slopes.push_back(frozen_at({split->slope}, state).front());
+                    if (split->everywhere) sides[b] = frozen_at({split->side}, state).front();
                     continue;
                 }
                 std::vector<NodeId> step(n, g_.constant(0)), line = step;
@@ -352,7 +360,7 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
                     step[k] = columns->numerator(g_, block, k, residual);
                     line[k] = columns->cofactors[k][row];
                 }
-                follow_line(block, step, line, substitute(g_, (*bent)[row], state), steps, out.slopes);
+                follow_line(block, step, line, frozen_at((*bent)[row], state), steps, out.slopes);
             }
         }
         for (std::size_t k = 0; k < n; ++k) {
@@ -378,7 +386,7 @@ bool MotionLowering::write_corrections(const DependentLevel& level, const StateP
                 out.determinants.push_back(block.determinant);
                 NodeId lengths = g_.constant(1);
                 for (const std::size_t i : block.rows) lengths = g_.mul(lengths, squared_length(level.rows[i], partition));
-                out.lengths.push_back(substitute(g_, lengths, state));
+                out.lengths.push_back(frozen_at({lengths}, state).front());
             }
         }
         for (std::size_t k = 0; k < n; ++k) state.set(level.unknowns[k], entries[k]);
@@ -452,6 +460,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
         rates.push_back(xd[out.order[k]]);
     }
     spec.outputs = {{"rates", std::move(rates)}};
+    freeze_in(spec, conditions_);
     put_in(spec, corrected);
     out.stage = stage_program(spec, out, outputs, independent, power.size());
     spec.outputs.push_back({"entries", std::move(outputs.entries)});
@@ -460,7 +469,7 @@ std::optional<WrittenRate> MotionLowering::written_rate(const StatePartition& pa
     spec.outputs.push_back({"slopes", std::move(outputs.slopes)});
     spec.outputs.push_back({"determinants", std::move(outputs.determinants)});
     spec.outputs.push_back({"lengths", std::move(outputs.lengths)});
-    out.program = streamed(lower(spec));
+    out.program = streamed(lower_program(g_, spec));
     if (out.program.instructions.size() > without + k_most_instructions) return std::nullopt;
     return out;
 }
@@ -512,7 +521,7 @@ Program MotionLowering::stage_program(const ProgramSpec& whole, const WrittenRat
     }
     for (std::size_t k = 0; k < outputs.sizes.size(); k += 2) spec.at_least.emplace_back(outputs.sizes[k + 1], outputs.sizes[k]);
     put_in(spec, guess);
-    Program program = lower(spec);
+    Program program = lower_program(g_, spec);
     program.stream_begin = 1;
     program.stream_end = static_cast<Slot>(1 + independent);
     return program;
@@ -542,6 +551,12 @@ std::vector<ConstrainedSolve> MotionLowering::with_solved_speeds(const std::vect
     add_closed_form(g_, solve);
     if (solve.closed.empty()) return equations;
     return {std::move(solve)};
+}
+
+std::vector<NodeId> MotionLowering::frozen_at(std::vector<NodeId> nodes, const Substitution& state) const {
+    if (conditions_ != nullptr)
+        for (NodeId& node : nodes) node = (*conditions_)(node);
+    return substitute(g_, nodes, state);
 }
 
 void MotionLowering::put_in(ProgramSpec& spec, const Substitution& state) const {

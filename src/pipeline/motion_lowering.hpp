@@ -145,7 +145,10 @@ private:
     // WrittenRate::stage; `whole`: what its program is made of, with its first output alone
     [[nodiscard]] Program stage_program(const ProgramSpec& whole, const WrittenRate& written, const CorrectionOutputs& outputs,
                                         std::size_t independent, std::size_t works) const;
-    // a state in place of its symbols
+    // At a state, the conditions frozen before: what they compare are other expressions behind the substitution, which nobody
+    // knows.
+    [[nodiscard]] std::vector<NodeId> frozen_at(std::vector<NodeId> nodes, const Substitution& state) const;
+    // a state in place of its symbols, where conditions are frozen
     void put_in(ProgramSpec& spec, const Substitution& state) const;
 
     // the entries of A_s

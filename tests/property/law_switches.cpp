@@ -357,24 +357,83 @@ TEST(LawSwitches, MotionAlongADiscontinuityIsNamed) {
     }
 }
 
+constexpr std::array k_formulations{"multipliers", "minimal",      "nonminimal", "udwadia-kalaba",
+                                    "ukp",         "gibbs-appell", "voronec",    "chaplygin"};
+
+RunOptions any_formulation(std::size_t k) {
+    RunOptions options;
+    options.formulation = k_formulations[k % k_formulations.size()];
+    // each formulation with each integrator
+    options.integrator = k_adaptive[k / k_formulations.size() % k_adaptive.size()];
+    return options;
+}
+
 // What a constraint holds at zero is zero: a law of its sign has no side there, whatever round-off leaves.
 TEST(LawSwitches, SignsOfWhatConstraintsHold) {
-    constexpr std::array k_formulations{"multipliers", "nonminimal", "udwadia-kalaba", "ukp", "gibbs-appell"};
     Draw draw(21);
-    for (std::size_t k = 0; k < members(14); ++k) {
+    for (std::size_t k = 0; k < members(48); ++k) {
         const double r = draw.uniform(0.1, 2), J = draw.uniform(0.05, 1), F = draw.uniform(-3, 3), s = draw.uniform(1, 6);
         const double v0 = draw.uniform(-1, 1);
-        RunOptions options;
-        options.formulation = k_formulations[k % k_formulations.size()];
-        options.integrator = k_adaptive[k % k_adaptive.size()];
+        // the speeds are rates, or others
+        const char* speeds = k % 3 == 0 ? "speed u1 = x' + 2*phi', u2 = phi' - x'\n" : "";
         const TextRun run =
-            run_text(fmt::format("system wheel\ncoord x = 0, phi = 0\nparam r = {0}\nframe W from N rotate -phi about z\n"
+            run_text(fmt::format("system wheel\ncoord x = 0, phi = 0\nparam r = {0}\n{5}frame W from N rotate -phi about z\n"
                                  "body W frame W mass 1 center at O + x*N.x inertia ({1}, {1}, {1})\n"
                                  "start x' = {4}, phi' = {4}/{0}\nconstraint roll: x' = r*phi'\n"
                                  "force on W = {2}*N.x - {3}*sign(x' - r*phi')*N.x\nrun for 2, every 0.5\n",
-                                 text(r), text(J), text(F), text(s), text(v0)),
-                     options);
-        EXPECT_NEAR(last(run, "x'"), v0 + 2 * F / (1 + J / (r * r)), 1e-6) << k;
+                                 text(r), text(J), text(F), text(s), text(v0), speeds),
+                     any_formulation(k));
+        EXPECT_NEAR(last(run, "x"), 2 * v0 + 2 * F / (1 + J / (r * r)), 1e-6) << k;
+        EXPECT_NEAR(last(run, "balance"), 0, 1e-6) << k;
+    }
+}
+
+// Likewise of constraints that are not linear in the rates, and of those on positions: a particle of constant speed, a pendulum
+TEST(LawSwitches, SignsOfWhatOtherConstraintsHold) {
+    Draw draw(24);
+    for (std::size_t k = 0; k < members(42); ++k) {
+        RunOptions options = any_formulation(k);
+        if (*options.formulation == "chaplygin") options.formulation = "voronec";
+        const double c = draw.uniform(0.5, 2), a = draw.uniform(-3, 3), F = draw.uniform(0.5, 5), l = draw.uniform(0.5, 2);
+        if (k % 2 == 0) {
+            const TextRun run = run_text(
+                fmt::format("system even\ncoord x = 0, y = 0\nparticle P mass 2 at O + x*N.x + y*N.y\n"
+                            "start x' = {0}, y' = {1}\nconstraint c: x'^2 + y'^2 = {2}^2\n"
+                            "force on P = -{3}*sign(x'^2 + y'^2 - {2}^2)*(N.x + 0.5*N.y)\nrun for 1, rtol 1e-9, atol 1e-11\n",
+                            text(c * std::cos(a)), text(c * std::sin(a)), text(c), text(F)),
+                options);
+            EXPECT_NEAR(last(run, "x"), c * std::cos(a), 1e-6) << k;
+            EXPECT_NEAR(last(run, "y"), c * std::sin(a), 1e-6) << k;
+            continue;
+        }
+        // both coordinates of a circle that is run through evenly
+        const TextRun run = run_text(fmt::format("system circle\ncoord x = {0}, y = {1}\nparticle P mass 2 at O + x*N.x + y*N.y\n"
+                                                 "start x' = -{3}*{1}, y' = {3}*{0}\nconstraint c: x^2 + y^2 = {2}^2\n"
+                                                 "force on P = -{4}*sign(x^2 + y^2 - {2}^2)*N.x - {4}*sign(x*x' + y*y')*N.y\n"
+                                                 "run for 1, rtol 1e-9, atol 1e-11\n",
+                                                 text(l * std::cos(a)), text(l * std::sin(a)), text(l), text(c), text(F)),
+                                     options);
+        EXPECT_NEAR(last(run, "x"), l * std::cos(a + c), 1e-6) << k;
+        EXPECT_NEAR(last(run, "y"), l * std::sin(a + c), 1e-6) << k;
+    }
+}
+
+// Rates that pass through zero: a roller on a spring, with dry friction in its bearing.
+TEST(LawSwitches, SignsOfRatesInEveryFormulation) {
+    Draw draw(25);
+    for (std::size_t k = 0; k < members(48); ++k) {
+        const double r = draw.uniform(0.2, 1), J = draw.uniform(0.05, 1), M = 1 + J / (r * r), stiffness = draw.uniform(5, 20);
+        const double x0 = draw.uniform(0.8, 1.5), F = draw.uniform(0.05, 0.2), w = std::sqrt(stiffness / M);
+        const TextRun run =
+            run_text(fmt::format("system roller\ncoord x = {0}, phi = 0\nframe W from N rotate -phi about z\n"
+                                 "body W frame W mass 1 center at O + x*N.x inertia ({1}, {1}, {1})\n"
+                                 "start x' = 0, phi' = 0\nconstraint roll: x' = {2}*phi'\n"
+                                 "force on W = -({3}*x + {4}*sign(x' + {2}*phi'))*N.x\nrun for {5}, rtol 1e-10, atol 1e-12\n",
+                                 text(x0), text(J), text(r), text(stiffness), text(F), text(1.5 * std::numbers::pi / w)),
+                     any_formulation(k));
+        // half a swing about F/k, then a quarter of one to the middle of the next, which is about -F/k
+        EXPECT_NEAR(last(run, "x"), -F / stiffness, 1e-6) << k;
+        EXPECT_EQ(run.run.law_switches, 1u) << k;
     }
 }
 
