@@ -124,7 +124,10 @@ Formulated formulate(const ConstrainedDynamics& dynamics, Formulation formulatio
     const FormulatedDynamics formulated(dynamics, formulation, conditions);
     PartitionChoice choice = formulated.choose(values, dependent);
     if (!choice.not_applicable.empty()) return {{}, std::move(choice.not_applicable)};
-    return {formulated.solves(choice.partition), ""};
+    Formulated out{formulated.solves(choice.partition), ""};
+    if (!choice.partition.dependent.empty()) out.chart = formulated.chart(choice.partition);
+    out.partition = std::move(choice.partition);
+    return out;
 }
 
 }  // namespace appell

@@ -48,6 +48,7 @@ public:
         return partitioned_ ? appell::conditioning(rates_, values, partition) : 1;
     }
     [[nodiscard]] std::vector<ConstrainedSolve> solves(const Partition& partition = {}) const;
+    [[nodiscard]] ChartRows chart(const Partition& partition) const { return chart_rows(rates_, partition); }
 
 private:
     [[nodiscard]] ConstrainedSolve form_of_rows() const;
@@ -66,6 +67,9 @@ private:
 struct Formulated {
     std::vector<ConstrainedSolve> solves;
     std::string not_applicable;
+    // of those made for a partition of the rates where some depend: what it is, and what tells how long it serves
+    Partition partition = {};
+    ChartRows chart = {};
 };
 
 // the solves of a formulation, with the partition of the rates, if it needs one, chosen at the state

@@ -227,6 +227,18 @@ double conditioning(const RateForm& form, std::span<const double> values, const 
     return here.last / eliminate(numbers, counted(form.phi.size()), counted(form.v.size())).last;
 }
 
+ChartRows chart_rows(const RateForm& form, const Partition& partition) {
+    Graph& g = form.graph();
+    const auto rates = form.dynamics->kinematics->coordinate_rates();
+    Substitution of_speeds;
+    for (std::size_t j = 0; j < form.v.size(); ++j) of_speeds.set(form.v[j], rates[j]);
+    ChartRows out;
+    for (const std::size_t i : partition.rows)
+        for (const NodeId entry : substitute(g, form.phi_v[i], of_speeds)) out.rows.push_back(entry);
+    out.inertia = substitute(g, form.inertia, of_speeds);
+    return out;
+}
+
 RateSolves::RateSolves(const RateForm& form, const Partition& partition) : form_(form), g_(form.graph()), partition_(partition) {
     for (std::size_t j = 0; j < form.v.size(); ++j)
         if (std::find(partition.dependent.begin(), partition.dependent.end(), j) == partition.dependent.end())

@@ -60,6 +60,13 @@ struct PartitionChoice {
 // The least pivot of phi_D over that of the best partition at this state: 0 where the dependent rates are not determined.
 [[nodiscard]] double conditioning(const RateForm& form, std::span<const double> values, const Partition& partition);
 
+// What tells how well the dependent rates are determined, as functions of q, u and t: the rows of the partition over all rates,
+// row by row, and the inertia of each rate.
+struct ChartRows {
+    NodeRow rows, inertia;
+};
+[[nodiscard]] ChartRows chart_rows(const RateForm& form, const Partition& partition);
+
 // How the dependent rates change: with the independent ones, and along the motion with those held.
 struct RateDerivatives {
     std::vector<NodeRow> alpha_v;  // [r][nu]: d alpha_nu / d q'_r

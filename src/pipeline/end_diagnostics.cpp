@@ -343,6 +343,7 @@ void add_end_diagnostics(Diagnostics& diagnostics, const ConstrainedDynamics& d,
                                  "a regular mass matrix",
                                  rows_kept});
             break;
+        case EndReason::edge_of_chart: break;  // formulation_limits.hpp
         case EndReason::singular_partition:
             diagnostics.add(
                 {Code::E0817, m.independent_span,

@@ -45,20 +45,25 @@ std::optional<Diagnostic> singular_mass(const ConstrainedDynamics& d, Formulatio
         "`multipliers`, `minimal` and `nonminimal` do without; `appell check` lists what applies"};
 }
 
-std::optional<Diagnostic> edge_of_chart(const ConstrainedDynamics& d, const Motion& motion, Formulation formulation,
-                                        const SimulateSummary& s) {
-    if (s.x_start.empty() || s.x_end.empty()) return std::nullopt;
+// the equations lost what they take as given
+bool lost_partition(const ConstrainedDynamics& d, const LoweredMotion& lowered, Formulation formulation,
+                    const SimulateSummary& s) {
+    if (s.steps == 0 || s.x_start.empty() || s.x_end.empty()) return false;
     const FormulatedDynamics formulated(d, formulation);
-    if (!formulated.partitioned() || !formulated.not_applicable().empty()) return std::nullopt;
-    const std::vector<double> start = values_at(d, motion, s.t_start, s.x_start), end = values_at(d, motion, s.t_end, s.x_end);
-    const PartitionChoice choice = formulated.choose(start);
-    if (!choice.not_applicable.empty() || choice.partition.dependent.empty()) return std::nullopt;
-    const double share = formulated.conditioning(end, choice.partition) / formulated.conditioning(start, choice.partition);
-    if (!(share < k_edge)) return std::nullopt;
+    const auto share = [&](double t, std::span<const double> x) {
+        return formulated.conditioning(values_at(d, lowered.motion, t, x), lowered.partition);
+    };
+    return share(s.t_end, s.x_end) < k_edge * share(s.t_start, s.x_start);
+}
+
+std::optional<Diagnostic> edge_of_chart(const ConstrainedDynamics& d, const LoweredMotion& lowered, Formulation formulation,
+                                        const SimulateSummary& s) {
+    if (lowered.partition.dependent.empty()) return std::nullopt;
+    if (s.reason != EndReason::edge_of_chart && !lost_partition(d, lowered, formulation, s)) return std::nullopt;
     const Model& m = *d.model;
     std::vector<std::string> dependent, others, state;
     for (std::size_t i = 0; i < m.coordinates.size(); ++i) {
-        const bool depends = std::ranges::find(choice.partition.dependent, i) != choice.partition.dependent.end();
+        const bool depends = std::ranges::binary_search(lowered.partition.dependent, i);
         (depends ? dependent : others).push_back(m.coordinates[i].name + "'");
         if (state.size() < 8) state.push_back(fmt::format("{} = {}", m.coordinates[i].name, short_number(s.x_end[i])));
     }
@@ -76,14 +81,15 @@ std::optional<Diagnostic> edge_of_chart(const ConstrainedDynamics& d, const Moti
 
 }  // namespace
 
-std::optional<Diagnostic> formulation_limit(const ConstrainedDynamics& d, const Motion& motion, Formulation formulation,
+std::optional<Diagnostic> formulation_limit(const ConstrainedDynamics& d, const LoweredMotion& lowered, Formulation formulation,
                                             const SimulateSummary& s, const LowerMotionOptions& options) {
     switch (s.reason) {
         case EndReason::singular_mass:
             if (auto found = singular_mass(d, formulation, s, options)) return found;
             [[fallthrough]];
         case EndReason::step_too_small:
-        case EndReason::not_finite: return s.steps > 0 ? edge_of_chart(d, motion, formulation, s) : std::nullopt;
+        case EndReason::not_finite:
+        case EndReason::edge_of_chart: return edge_of_chart(d, lowered, formulation, s);
         default: return std::nullopt;
     }
 }

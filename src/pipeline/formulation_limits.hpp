@@ -12,7 +12,7 @@
 namespace appell {
 
 // Why a run by this formulation ended so; none where the formulation is not to blame.
-[[nodiscard]] std::optional<Diagnostic> formulation_limit(const ConstrainedDynamics& dynamics, const Motion& motion,
+[[nodiscard]] std::optional<Diagnostic> formulation_limit(const ConstrainedDynamics& dynamics, const LoweredMotion& lowered,
                                                           Formulation formulation, const SimulateSummary& summary,
                                                           const LowerMotionOptions& options);
 

@@ -404,6 +404,10 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
             tree = ArticulatedTree::of(d, at);
         if (tree) equations.solves = articulated_rates(of_run, *tree);
     }
+    if (!equations.partition.dependent.empty()) {
+        motion.chart = Chart{lowering.chart(equations.chart), equations.partition.dependent};
+        out.partition = std::move(equations.partition);
+    }
     motion.rate = lowering.rate(equations.solves, powers, acting.solves());
     if (too_many_entries(d, entries_of(motion.rate, sparse), options.solve_entries, options, diagnostics)) return result;
     if (options.jacobian && !motion.reduction) motion.jacobian = lowering.jacobian_of(with_damping ? *with_damping : d);

@@ -51,6 +51,7 @@ struct LoweredMotion {
     RowLayout layout;
     // of `minimal`, what is integrated
     std::vector<std::size_t> independent_coordinates, independent_speeds;
+    Partition partition{};                    // of the rates, where the formulation is made for one
     SymbolId length_symbol;                   // the model's length, last of the programs' inputs
     std::vector<SymbolId> inputs;             // of the programs
     std::vector<ConstrainedSolve> equations;  // that give u' and the multipliers

@@ -574,20 +574,28 @@ void ModeSwitching::went_through(const PassedPosition& passed, std::span<const d
 }
 
 Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
-    if (!now_->lowered.motion.reduction) return Verdict::failed;
-    std::unique_ptr<Mode> fresh = make_mode(system_, off_, x, options_, diagnostics_, now_->weighs_friction);
-    if (!fresh || !fresh->lowered.motion.reduction ||
-        fresh->lowered.motion.reduction->independent == now_->lowered.motion.reduction->independent)
-        return Verdict::failed;
+    const bool reduced = now_->lowered.motion.reduction.has_value(), charted = now_->lowered.motion.chart.has_value();
+    if (!reduced && !charted) return Verdict::failed;
+    // where there is no chart the run says so, and not the making of another
+    Diagnostics none_there;
+    std::unique_ptr<Mode> fresh =
+        make_mode(system_, off_, x, options_, reduced ? diagnostics_ : none_there, now_->weighs_friction);
+    if (!fresh) return Verdict::failed;
+    const Motion &now = now_->lowered.motion, &other = fresh->lowered.motion;
+    if (reduced && (!other.reduction || other.reduction->independent == now.reduction->independent)) return Verdict::failed;
+    if (charted && (!other.chart || fresh->lowered.partition == now_->lowered.partition)) return Verdict::failed;
     give_friction_parameters(*fresh);
     if (laws_) fresh->set_sides(laws_->sides());
     std::vector<std::string> names;
     for (const std::size_t i : fresh->lowered.independent_speeds) names.push_back(m_.speeds[i].name);
+    if (charted)
+        for (std::size_t i = 0; i < m_.coordinates.size(); ++i)
+            if (!std::ranges::binary_search(fresh->lowered.partition.dependent, i)) names.push_back(m_.coordinates[i].name + "'");
     auto& place = modes_[off_];
     retired_.push_back(std::move(place));  // the run still holds on to it
     place = std::move(fresh);
     now_ = place.get();
-    record(t, fmt::format("independent speeds {}", fmt::join(names, ", ")), x);
+    record(t, fmt::format("independent {} {}", charted ? "rates" : "speeds", fmt::join(names, ", ")), x);
     settled_.clear();
     return Verdict::changed;
 }

@@ -10,6 +10,7 @@
 
 #include "dynam/articulated_inertia.hpp"
 #include "dynam/constrained_dynamics.hpp"
+#include "dynam/rate_equations.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/conditions.hpp"
 #include "expr/substitute.hpp"
@@ -40,6 +41,11 @@ public:
     // `power` of the works, and the solves it needs beside the equations
     [[nodiscard]] Program rate(const std::vector<ConstrainedSolve>& equations, std::vector<NodeId> power,
                                std::span<const ConstrainedSolve> solves) const;
+
+    // of Chart
+    [[nodiscard]] Program chart(const ChartRows& rows) const {
+        return lower({inputs_, {}, {{"rows", rows.rows}, {"inertia", rows.inertia}}});
+    }
 
     // the derivatives of the rate, by x
     [[nodiscard]] RateJacobian jacobian_of(const ConstrainedDynamics& dynamics) const;

@@ -564,7 +564,7 @@ std::optional<Run> run(Derivation& derivation, const RunOptions& wanted, const R
         out.completed = derivation.completed;
         const Formulation formulation = find_formulation(name).value_or(Formulation::multipliers);
         SimulateSummary ended = out.summary;
-        if (auto limit = formulation_limit(switching.dynamics(), switching.motion(), formulation, out.summary,
+        if (auto limit = formulation_limit(switching.dynamics(), switching.lowered(), formulation, out.summary,
                                            {.from = out.options.t0, .solve_entries = derivation.limits.solve_entries})) {
             derivation.diagnostics.add(std::move(*limit));
             ended.reason = EndReason::finished;  // all else that is to be said of it

@@ -79,6 +79,14 @@ struct Reduction {
     std::optional<WrittenRate> written;
 };
 
+// Equations that take some rates as functions of the others. The program's outputs:
+//     "rows"      of the constraints that give them, over the rates of all coordinates, row by row; as many as depend
+//     "inertia"   by rate
+struct Chart {
+    Program program;
+    std::vector<std::size_t> dependent;  // coordinates
+};
+
 // A function of the state whose passage through zero is an event.
 struct Guard {
     enum class Passage { falling, rising, either };
@@ -146,6 +154,7 @@ struct Motion {
     std::vector<std::size_t> held;                        // indices into x = (q, u) of start values that must not move
     std::vector<std::array<std::size_t, 4>> quaternions;  // coordinate indices kept at unit norm
     std::optional<Reduction> reduction;                   // without: all of x is integrated
+    std::optional<Chart> chart;                           // without: the equations hold wherever they can be solved
     std::optional<RateJacobian> jacobian;                 // where it is wanted
     std::optional<ResidualForm> residual;                 // likewise
     // Where in the parameters the gains G1, G2, G of Baumgarte's damping are, when the run shall choose them from its steps

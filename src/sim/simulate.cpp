@@ -75,6 +75,7 @@ std::string_view name(EndReason reason) {
         case EndReason::step_too_small: return "step_too_small";
         case EndReason::singular_mass: return "singular_mass";
         case EndReason::singular_partition: return "singular_partition";
+        case EndReason::edge_of_chart: return "edge_of_chart";
         case EndReason::unreachable: return "unreachable";
         case EndReason::no_reaction: return "no_reaction";
         case EndReason::several_reactions: return "several_reactions";

@@ -51,6 +51,7 @@ enum class EndReason {
     step_too_small,            // the error could not be met with a step that still moves t: mostly a singularity of the motion
     singular_mass,             // some motion has no inertia and no constraint
     singular_partition,        // the chosen independent speeds do not determine the others
+    edge_of_chart,             // the rates that the equations take as functions of the others no longer are (chart_watch.hpp)
     unreachable,               // actuators can not produce what a servo row asks for
     no_reaction,               // no constraint force satisfies a law that depends on it,
     several_reactions,         // or several do

@@ -76,6 +76,7 @@ Stretch::Stretch(Journey& journey, double t, std::span<const double> x)
       position_(motion_, motion_.position, Projector::Part::coordinates),
       velocity_(motion_, motion_.velocity, Projector::Part::speeds),
       watch_(motion_, velocity_),
+      chart_(motion_),
       gap_limit_(options_.atol + options_.rtol * motion_.length),
       guards_(motion_, integrator_.dense_degree(), options_.rtol, options_.atol),
       state_(x.begin(), x.end()),
@@ -129,6 +130,7 @@ bool Stretch::checkpoint(Checkpoint& c) {
     c("summary.smallest_pivot_at", summary_.smallest_pivot_at);
     rows_.checkpoint(c);
     watch_.checkpoint(c);
+    chart_.checkpoint(c);
     return integrator_.checkpoint(c);
 }
 
@@ -224,6 +226,7 @@ bool Stretch::set_out(std::vector<double>& x) {
     if (velocity.evaluation.redundant) velocity_.limit_rank(velocity_rank_);
     if (const EvalReport position = position_.measure(t0, x).evaluation; position.redundant) position_.limit_rank(position.rank);
     accepted_ = x;
+    chart_.start(t0, x);
     if (passage_) passage_->note(t0, x);
     remember(t0, x);
     guards_.start(t0, x, journey_.settled);
@@ -339,6 +342,12 @@ bool Stretch::try_shorter() {
     return stop(motion_.reduction ? EndReason::singular_partition : EndReason::projection_failed);
 }
 
+bool Stretch::leave_chart(ChartWatch::Seen seen) {
+    const bool mattered = matters(integrator_.t()), shorter = integrator_.retreat();
+    if (seen == ChartWatch::Seen::unclear && mattered && shorter) return true;
+    return !repartition() && collapse(EndReason::edge_of_chart);
+}
+
 bool Stretch::loop() {
     while (!integrator_.at_end()) {
         if (progress_ && !progress_(integrator_.t())) return stop(EndReason::cancelled);
@@ -375,6 +384,10 @@ bool Stretch::loop() {
             }
             if (!found.unseen) return lose(found);
         }
+        if (const ChartWatch::Seen seen = chart_.look(integrator_, state_); seen != ChartWatch::Seen::inside) {
+            if (leave_chart(seen)) continue;
+            return false;
+        }
         if (!guards_.empty() && !pass_guards(integrator_, t)) return false;
         if (guards_.blind()) {
             if (integrator_.retreat()) continue;
@@ -392,6 +405,7 @@ bool Stretch::loop() {
         if (!damp(t)) return collapse(rate_failure(integrator_.rate_status(), EndReason::not_finite));
         rate_.freeze();
         watch_.accept(state_);
+        chart_.accept();
         std::copy(state_.begin(), state_.end(), accepted_.begin());
         if (passage_) passage_->note(t, state_);
         journey_.switching.stepped(t, state_);
@@ -399,7 +413,8 @@ bool Stretch::loop() {
         remember(t, state_);
         if (!row_at_step(t)) return false;
         if (summary_.penetrated) return stop(EndReason::penetrated);
-        if (const double share = integrator_.dependent_share(); share < std::min(k_aging, 0.3 * asked_share_)) {
+        if (const double share = std::min(integrator_.dependent_share(), chart_.share());
+            share < std::min(k_aging, 0.3 * asked_share_)) {
             asked_share_ = share;
             if (!integrator_.at_end() && repartition()) return false;
         }

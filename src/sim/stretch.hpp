@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/chart_watch.hpp"
 #include "sim/guard_watch.hpp"
 #include "sim/integrator.hpp"
 #include "sim/motion_program.hpp"
@@ -109,6 +110,10 @@ private:
     // step says why.
     bool try_shorter();
 
+    // The last step does not keep inside the chart of the equations. True where a shorter one is to be tried; when not, another
+    // chart takes over, or the run ends.
+    bool leave_chart(ChartWatch::Seen seen);
+
     bool loop();
 
     // Ordinary steps, together with other runs (march.hpp); whether there was any. Only where a run is of the plain kind: the
@@ -191,6 +196,7 @@ private:
     OutputRange row_;
     Projector position_, velocity_;
     RowWatch watch_;
+    ChartWatch chart_;
     std::optional<Passage> passage_;  // where the run goes through singular positions
     const double gap_limit_;          // an open contact is penetrated beyond that
     GuardWatch guards_;
