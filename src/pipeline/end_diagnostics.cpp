@@ -172,17 +172,28 @@ Diagnostic without_inertia(const ConstrainedDynamics& d, const SimulateSummary& 
             "check for masses that are zero and for coordinates that move nothing here"};
 }
 
+// a branch is known by the way that a run has come
+constexpr const char* k_no_way_yet =
+    "`--through` leads through such a position, but not out of it: begin a little before it, on the branch that is meant";
+
 Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
     const Model& m = *d.model;
     const std::string& constraint = m.constraints[s.constraint].name;
     const Span span = m.constraints[s.constraint].span;
-    if (s.steps == 0 && s.loss == RowLoss::vanishes)
-        return {Code::E0808,
-                span,
-                fmt::format("constraint {} has no gradient at the start: it restricts no acceleration there", constraint),
-                state_text(m, s.x_start),
-                "a constraint that some change of the coordinates or speeds violates at once",
-                "start elsewhere, or write the constraint without the square or product that vanishes there"};
+    const bool of_positions = std::ranges::any_of(
+        d.rows, [&](const ConstraintRow& row) { return row.constraint == s.constraint && row.level == Level::position; });
+    const bool at_start = s.steps == 0;
+    if (at_start && s.loss == RowLoss::vanishes)
+        return {
+            Code::E0808,
+            span,
+            fmt::format("constraint {} has no gradient at the start: it restricts no acceleration there", constraint),
+            state_text(m, s.x_start),
+            "a constraint that some change of the coordinates or speeds violates at once",
+            of_positions
+                ? fmt::format("start elsewhere, or write the constraint without the square or product that vanishes there; {}",
+                              k_no_way_yet)
+                : "start elsewhere, or write the constraint without the square or product that vanishes there"};
     const std::string when = fmt::format("t = {}", time_text(s.t_end, s.t_start));
     std::string what;
     switch (s.loss) {
@@ -193,9 +204,9 @@ Diagnostic lost_rank(const ConstrainedDynamics& d, const SimulateSummary& s) {
         default: what = fmt::format("the constraints lost rank at {}: {} depends on the others there", when, constraint);
     }
     std::string hint = "the motion beyond is not determined by these constraints; the rows up to there are kept";
-    const bool of_positions = std::ranges::any_of(
-        d.rows, [&](const ConstraintRow& row) { return row.constraint == s.constraint && row.level == Level::position; });
-    if (of_positions && !s.no_way_through)
+    if (of_positions && at_start)
+        hint = fmt::format("a singular position: start elsewhere; {}", k_no_way_yet);
+    else if (of_positions && !s.through)
         hint =
             "a singular position: branches of the motion meet there, and the constraints do not say which one it takes; "
             "`run --through` follows the one that keeps the velocities, where it is smooth; the rows up to there are kept";

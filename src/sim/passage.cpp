@@ -22,6 +22,23 @@ constexpr double k_converged = 1, k_agreed = 3, k_inside = 30;
 // of the way before and behind: where the lines of falling and rising rank are drawn through, and where they meet zero
 constexpr double k_far = 1.0 / 8, k_near = 1.0 / 16, k_same_instant = 1.0 / 40;
 
+// Places at which an arc is searched for other singular positions, unevenly spaced, so that no period hides one; and what a rank
+// that vanishes there comes down to.
+constexpr std::size_t k_searched = 63;
+constexpr double k_uneven = 0.35, k_vanishes = 1e-3;
+// an arc does not end next to another one: the rank there, against the largest on the arc
+constexpr double k_open_end = 0.05;
+// The zero of the rank is looked for in a neighbourhood that shrinks by this factor, as often as it has room for round-off.
+constexpr double k_shrink = 1.0 / 16;
+constexpr int k_locations = 3;
+constexpr double k_nowhere = std::numeric_limits<double>::quiet_NaN();
+// of the arc: two instants are one
+constexpr double k_instant = 1e-9;
+
+// as many rows as have their singular values computed, by so many sweeps
+constexpr std::size_t k_few_rows = 24;
+constexpr int k_sweeps = 8;
+
 double row_length(std::span<const double> row) {
     double square = 0;
     for (const double entry : row) square += entry * entry;
@@ -34,17 +51,54 @@ double PositionRank::operator()(Projector& position, double t, std::span<const d
     const EvalReport report = position.measure(t, x).evaluation;
     if (report.status != EvalStatus::ok && report.status != EvalStatus::inconsistent_rows) return 0;
     if (rank_ == 0) rank_ = report.rank;
-    if (report.rank < rank_) return 0;
+    if (report.rank < rank_ || rank_ == 0) return 0;
     double least = report.smallest_pivot;
-    if (rank_ < rows_) return least;
     const std::span<const double> rows = position.program().rows();
+    const bool few = rows_ <= k_few_rows && position.program().sparse() == nullptr;
+    if (rank_ < rows_ && !few) return least;
     for (std::size_t i = 0; i < rows_; ++i) {
         const std::size_t begin = position.program().row_begin(i), end = position.program().row_begin(i + 1);
         const double length = row_length(rows.subspan(begin, end - begin));
         if (learn) longest_[i] = std::max(longest_[i], length);
         if (longest_[i] > 0) least = std::min(least, length / longest_[i]);
     }
-    return least;
+    return few ? smallest_singular_value(rows) : least;
+}
+
+// Of those that are not zero all along. By Jacobi's rotations of the products of rows: half of the digits of what is very small
+// are lost, and that is enough.
+double PositionRank::smallest_singular_value(std::span<const double> rows) {
+    const std::size_t m = rows_, n = rows.size() / m;
+    gram_.resize(m * m);
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t k = 0; k < m; ++k) {
+            double dot = 0;
+            for (std::size_t j = 0; j < n; ++j) dot += rows[i * n + j] * rows[k * n + j];
+            const double scale = longest_[i] * longest_[k];
+            gram_[i * m + k] = scale > 0 ? dot / scale : dot;
+        }
+    for (int sweep = 0; sweep < k_sweeps; ++sweep)
+        for (std::size_t p = 0; p + 1 < m; ++p)
+            for (std::size_t q = p + 1; q < m; ++q) {
+                const double off = gram_[p * m + q];
+                if (off == 0) continue;
+                const double angle = 0.5 * std::atan2(2 * off, gram_[q * m + q] - gram_[p * m + p]);
+                const double c = std::cos(angle), s = std::sin(angle);
+                for (std::size_t i = 0; i < m; ++i) {
+                    const double a = gram_[i * m + p], b = gram_[i * m + q];
+                    gram_[i * m + p] = c * a - s * b;
+                    gram_[i * m + q] = s * a + c * b;
+                }
+                for (std::size_t i = 0; i < m; ++i) {
+                    const double a = gram_[p * m + i], b = gram_[q * m + i];
+                    gram_[p * m + i] = c * a - s * b;
+                    gram_[q * m + i] = s * a + c * b;
+                }
+            }
+    for (std::size_t i = 0; i < m; ++i) gram_[i] = gram_[i * m + i];
+    const auto at = gram_.begin() + static_cast<std::ptrdiff_t>(m - std::min(rank_, m));
+    std::nth_element(gram_.begin(), at, gram_.begin() + static_cast<std::ptrdiff_t>(m));
+    return std::sqrt(std::max(0.0, *at));
 }
 
 // ---------------------------------------------------------------- Gauss's method
@@ -278,6 +332,75 @@ bool Passage::crosses_once() {
     return std::abs(left - right) <= k_same_instant * shorter;
 }
 
+std::optional<double> Passage::rank_at(double t) {
+    along(arc_, t, state_);
+    if (!onto_constraints(t, state_)) return std::nullopt;
+    return rank_(position_, t, state_);
+}
+
+// With the sign of the way to it the rank is smooth across the singular position: the zero of the cubic through four of its
+// values about it, then of one four times as near, and again. Where the rank is that of other rows behind than before, it is
+// smooth on either side alone; the nearer, the less that matters.
+void Passage::locate() {
+    const double shorter = std::min(std::abs(t_singular_ - arc_.from), std::abs(arc_.from + arc_.length - t_singular_));
+    double around = k_near * shorter;
+    for (int k = 0; k < k_locations; ++k, around *= k_shrink) {
+        const std::array place{-2.0, -1.0, 1.0, 2.0};
+        std::array<double, 4> table{};
+        for (std::size_t i = 0; i < 4; ++i) {
+            const std::optional<double> rank = rank_at(t_singular_ + place[i] * around);
+            if (!rank) return;
+            table[i] = place[i] < 0 ? -*rank : *rank;
+        }
+        // divided differences, then Newton's iteration from the middle
+        for (std::size_t order = 1; order < 4; ++order)
+            for (std::size_t i = 3; i >= order; --i) table[i] = (table[i] - table[i - 1]) / (place[i] - place[i - order]);
+        double s = 0;
+        for (int i = 0; i < 10; ++i) {
+            double value = table[3], slope = 0;
+            for (std::size_t j = 3; j-- > 0;) {
+                slope = slope * (s - place[j]) + value;
+                value = value * (s - place[j]) + table[j];
+            }
+            s -= value / slope;
+        }
+        if (!(std::abs(s) < 1)) return;
+        t_singular_ += s * around;
+    }
+}
+
+// The first zero of the rank on the arc, or right beside it, that is not about the instant given.
+std::optional<double> Passage::zero_on_arc(double except) {
+    std::array<double, k_searched> t{}, rank{};
+    const auto at = [&](double time) {
+        along(arc_, time, state_);
+        return rank_(position_, time, state_);
+    };
+    for (std::size_t k = 0; k < k_searched; ++k) {
+        // the first and the last of them beside the arc
+        const double n = static_cast<double>(k) - 1, last = static_cast<double>(k_searched) - 3;
+        const double place = n <= 0 || n >= last ? n : n + k_uneven * std::sin(2 * n);
+        t[k] = arc_.from + place / last * arc_.length;
+        rank[k] = at(t[k]);
+    }
+    const double golden = 0.6180339887498949;
+    for (std::size_t k = 1; k + 1 < k_searched; ++k) {
+        if (rank[k] > rank[k - 1] || rank[k] > rank[k + 1]) continue;
+        if ((except - t[k - 1]) * (except - t[k + 1]) <= 0) continue;
+        double a = t[k - 1], b = t[k + 1], least = rank[k];
+        for (int i = 0; i < 30; ++i) {
+            const double c = b - golden * (b - a), d = a + golden * (b - a), at_c = at(c), at_d = at(d);
+            least = std::min({least, at_c, at_d});
+            (at_c < at_d ? b : a) = at_c < at_d ? d : c;
+        }
+        if (least < k_vanishes * std::max(rank[k - 1], rank[k + 1])) return 0.5 * (a + b);
+    }
+    // nor does the arc end next to one
+    const double end = arc_.from + arc_.length;
+    if (at(end) < k_open_end * std::ranges::max(rank)) return end;
+    return std::nullopt;
+}
+
 // Rows come from inside the arc, where its polynomial is less exact than at the end.
 bool Passage::lies_on_constraints() {
     for (const double share : {0.12, 0.3, 0.7, 0.88}) {
@@ -296,7 +419,7 @@ bool Passage::attempt(std::size_t first, double t_end, bool may_end_there) {
     constexpr int k_refinements = 3;
     for (int k = 0; k < k_refinements; ++k) {
         double to = t_singular_ + (t_singular_ - from);
-        if (forward * (to - t_end) >= 0) to = may_end_there ? t_end : t_singular_ + 0.9 * (t_end - t_singular_);
+        if (!may_end_there && forward * (to - t_end) >= 0) to = t_singular_ + 0.9 * (t_end - t_singular_);
         if (!(forward * (to - t_singular_) > 0) || !find_arc(gauss_, first, to, arc_)) return false;
         has_arc_ = true;
         const double before = t_singular_;
@@ -304,14 +427,23 @@ bool Passage::attempt(std::size_t first, double t_end, bool may_end_there) {
         if (!(forward * (t_singular_ - from) > 0) || !(forward * (from + arc_.length - t_singular_) > 0)) return false;
         const bool moved = std::abs(t_singular_ - before) > 0.02 * std::abs(arc_.length);
         if (moved && k + 1 < k_refinements) continue;
-        if (!once || !lies_on_constraints()) return false;
+        // A run may be stopped well before the position. A motion that is a polynomial of time, on the other hand, has an arc of
+        // any length, over the next singular position and more.
+        const std::optional<double> other = zero_on_arc(once ? t_singular_ : k_nowhere);
+        if (!once && other && k + 1 < k_refinements) {
+            t_singular_ = *other;
+            continue;
+        }
+        if (!once || other || !lies_on_constraints()) return false;
+        locate();
         break;
     }
     return find_arc(lower_, first, arc_.from + arc_.length, other_) && distance(arc_.end, other_.end) <= k_agreed;
 }
 
-bool Passage::across(double t, double t_end, bool may_end_there) {
+bool Passage::across(double t_end, bool may_end_there) {
     if (motion_.position_rows == 0 || noted_.empty()) return false;
+    const double t = noted_.back().t;
     for (const Way::Noted& at : noted_) (void)rank_(position_, at.t, at.x, true);
     const double longest = std::max(k_longest_arc * way_.longest, k_part_of_way * std::abs(t - noted_.front().t));
     for (std::size_t first = 0; first < noted_.size(); ++first) {
@@ -322,9 +454,19 @@ bool Passage::across(double t, double t_end, bool may_end_there) {
         t_seen_ = t;
         t_end_ = arc_.from + arc_.length;
         end_ = arc_.end;
-        return (t_end < t ? -1 : 1) * (t_end_ - t) > 0;
+        const double forward = arc_.length < 0 ? -1 : 1;
+        if (forward * (t_end_ - t_end) > 0) {
+            t_end_ = t_end;
+            if (!dense(t_end, end_)) return false;
+        }
+        return forward * (t_end_ - t_seen_) > 0;
     }
     return false;
+}
+
+bool Passage::is_passed(double t) const {
+    const double forward = arc_.length < 0 ? -1 : 1, same = k_instant * std::abs(arc_.length);
+    return forward * (t - t_singular_) > -same;
 }
 
 PassedPosition Passage::passed() {
@@ -332,9 +474,10 @@ PassedPosition Passage::passed() {
     out.t = t_singular_;
     out.from = arc_.from;
     out.to = t_end_;
-    for (const double way : {t_singular_ - arc_.from, t_end_ - t_singular_})
+    const double before = t_singular_ - arc_.from, behind = arc_.from + arc_.length - t_singular_;
+    for (const double way : {before, behind})
         for (const double share : PassedPosition::k_shares) {
-            const double sign = way == t_singular_ - arc_.from && out.times.size() < PassedPosition::k_shares.size() ? -1 : 1;
+            const double sign = out.times.size() < PassedPosition::k_shares.size() ? -1 : 1;
             out.times.push_back(t_singular_ + sign * share * way);
             along(arc_, out.times.back(), state_);
             if (!onto_constraints(out.times.back(), state_)) return {out.t, 0, out.from, out.to, {}, {}};

@@ -14,6 +14,8 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,8 +26,10 @@
 
 namespace appell {
 
-// How far the constraints on positions are from losing rank, 1 where they are farthest: the smallest pivot of their rows, or the
-// length of the shortest row against the longest it was. It vanishes as the distance to a singular position does.
+// How far the constraints on positions are from losing rank: the smallest singular value of their rows, each over the longest it
+// was. It vanishes as the distance to a singular position does, and in the same way along whatever axes a vector equation is
+// written: components that come to depend on each other, or one that vanishes. Of many rows, or sparse ones: the smallest pivot,
+// or the length of the shortest row against the longest it was.
 class PositionRank {
 public:
     explicit PositionRank(const Motion& motion) : rows_(motion.position_rows), longest_(motion.position_rows, 0.0) {}
@@ -33,8 +37,10 @@ public:
     [[nodiscard]] double operator()(Projector& position, double t, std::span<const double> x, bool learn = false);
 
 private:
+    [[nodiscard]] double smallest_singular_value(std::span<const double> rows);
+
     std::size_t rows_, rank_ = 0;
-    std::vector<double> longest_;
+    std::vector<double> longest_, gram_;
 };
 
 class Passage final : public Integrator {
@@ -60,9 +66,15 @@ public:
 
     // an accepted state on the way
     void note(double t, std::span<const double> x);
-    // An arc across the singular position that is next to t, up to t_end at most; false where none holds.
-    [[nodiscard]] bool across(double t, double t_end, bool may_end_there);
+    // the last of them
+    [[nodiscard]] double t_noted() const { return noted_.empty() ? std::numeric_limits<double>::quiet_NaN() : noted_.back().t; }
+    // An arc across the singular position that is next to the state noted last, and no other; false where none holds. (A step
+    // that was refused because of it may lead far beyond.) What is used of the arc ends at t_end at most: where the run may end
+    // there it is followed beyond, and else it is shorter.
+    [[nodiscard]] bool across(double t_end, bool may_end_there);
     [[nodiscard]] PassedPosition passed();
+    // the singular position lies on what is used of the arc, up to t, or ends it
+    [[nodiscard]] bool is_passed(double t) const;
 
     // ---- the arc, from where the run has come to
     [[nodiscard]] StepStatus start(double, std::span<const double>, double) override { return StepStatus::ok; }
@@ -105,6 +117,9 @@ private:
     [[nodiscard]] bool onto_constraints(double t, std::span<double> x);
     [[nodiscard]] double distance(std::span<const double> a, std::span<const double> b) const;
     [[nodiscard]] bool crosses_once();
+    [[nodiscard]] std::optional<double> zero_on_arc(double except);
+    void locate();
+    [[nodiscard]] std::optional<double> rank_at(double t);
     [[nodiscard]] bool lies_on_constraints();
 
     const Motion& motion_;

@@ -99,6 +99,7 @@ SimulateSummary simulate(Switching& switching, std::span<const double> x0, const
     double t = options.t0, t_watched = t, longest_window = 0;
     std::size_t steps_watched = 0;
     journey.summary.t_start = journey.summary.t_end = t;
+    journey.summary.through = options.through;
     for (const Settled& s : switching.settled())
         if (s.side != 0) journey.settled.push_back(s);
     for (std::size_t switches = 1;; ++switches) {

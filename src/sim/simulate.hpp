@@ -103,6 +103,7 @@ struct SimulateSummary {
     double chatter_from = 0;      // for chatter: up to t_end something switched again and again
     double steps_needed = 0;      // for too_many_steps: in all, at the pace of the last ones
     bool contradiction = false;   // for start_has_no_solution: rows ask for different moves where it ends
+    bool through = false;         // the run may go through singular positions
     bool no_way_through = false;  // a run that may goes through singular positions found no smooth continuation where it ended
     std::vector<PassedPosition> passed;
     std::vector<Moved> moved;  // what the start projection changed

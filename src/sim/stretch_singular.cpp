@@ -56,9 +56,8 @@ bool Stretch::pass_singular_position() {
         case EndReason::not_finite: break;
         default: return false;
     }
-    const double t = integrator_.t();
-    if (!passage_ || t == options_.t1) return false;
-    if (!passage_->across(t, t_stop_, t_stop_ == options_.t1)) {
+    if (!passage_ || passage_->t_noted() == options_.t1) return false;
+    if (!passage_->across(t_stop_, t_stop_ == options_.t1)) {
         summary_.no_way_through = true;
         return false;
     }
@@ -75,10 +74,7 @@ bool Stretch::pass_singular_position() {
     const double t_end = passage_->t();
     const bool whole = guards_.empty() || pass_guards(*passage_, t_end);
     // something else may have happened on the arc, before it or behind it
-    if (const double t_now = whole       ? t_end
-                             : switched_ ? t_switch_
-                                         : summary_.t_end;
-        std::abs(t_now - t) > std::abs(passed.t - t)) {
+    if (passage_->is_passed(whole ? t_end : switched_ ? t_switch_ : summary_.t_end)) {
         journey_.switching.went_through(passed, there);
         summary_.passed.push_back(std::move(passed));
     }

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,8 @@ struct Parallelogram {
           w0(draw.sign() * draw.uniform(1, 3)) {
         for (double& mass : m) mass = draw.uniform(0.2, 2);
         for (double& part : c) part = draw.uniform(0, 1);
+        // no run begins in a flat position
+        if (std::abs(std::sin(a0)) < 0.01) a0 += 0.05;
         // fast enough never to come to rest
         w0 *= std::sqrt(1 + 4 * g * moment() / inertia());
     }
@@ -103,11 +106,15 @@ TEST(SingularPositions, ParallelogramsPassTheirFlatPositions) {
         const TextRun pendulum =
             run_text(fmt::format("system pendulum\ncoord a = {}\nspeed w = a'\nstart w = {}\nload on w = -{}*cos(a + {})\nframe "
                                  "A from N rotate a about "
-                                 "z\nbody A frame A mass 1 center O inertia (1, 1, {})\nrun for {}, rtol 1e-11, atol 1e-13\n",
+                                 "z\nbody A frame A mass 1 center O inertia (1, 1, {})\nevent flat: sin(a) => report\nrun for "
+                                 "{}, rtol 1e-11, atol 1e-13\n",
                                  text(p.a0), text(p.w0), text(p.g * p.moment()), text(p.base), text(p.inertia()), text(T)));
         const double passed =
             std::abs(std::floor(last(r, "a") / 3.14159265358979323846) - std::floor(p.a0 / 3.14159265358979323846));
-        EXPECT_EQ(static_cast<double>(r.run.summary.passed.size()), passed) << k;
+        ASSERT_EQ(static_cast<double>(r.run.summary.passed.size()), passed) << k;
+        ASSERT_EQ(r.run.summary.passed.size(), pendulum.run.events.size()) << k;
+        for (std::size_t i = 0; i < pendulum.run.events.size(); ++i)
+            EXPECT_NEAR(r.run.summary.passed[i].t, pendulum.run.events[i].t, 2e-6 * T) << k;
         EXPECT_EQ(r.derivation.diagnostics.has(Code::N0865), passed > 0);
         EXPECT_NEAR(last(r, "a"), last(pendulum, "a"), 1e-5) << k;
         for (std::size_t row = 0; row < r.run.rows(); row += 7) {
@@ -143,7 +150,6 @@ TEST(SingularPositions, AreNamedWithoutThrough) {
     }
 }
 
-// Several cranks in a row, each carried along by a bar to the one before, at an angle of its own or at none.
 // Without any force both cranks turn evenly: steps are as long as an integrator likes, half a turn and more. The first flat
 // position is named all the same.
 TEST(SingularPositions, LongStepsHideNone) {
@@ -167,6 +173,125 @@ TEST(SingularPositions, LongStepsHideNone) {
     }
 }
 
+// Cranks that turn evenly, or by a constant torque on one of them.
+struct DrivenParallelogram {
+    DrivenParallelogram(Draw& draw, bool driven)
+        : a0(draw.sign() * draw.uniform(0.05, 3)),
+          w(draw.sign() * draw.uniform(1, 5)),
+          r(draw.uniform(0.2, 0.6)),
+          m(draw.uniform(0.2, 1)) {
+        for (double& inertia : I) inertia = draw.uniform(0.02, 0.5);
+        if (driven) gain = std::copysign(draw.uniform(0.1, 1), w) * std::abs(w);
+    }
+    // `loop`: how the bar closes
+    [[nodiscard]] std::string model(int loop, double T) const {
+        return fmt::format(
+            "system driven\nparam r = {0}, L = 1\ncoord a = {1}, b = {1}{10}\nframe A from N rotate a about z\n"
+            "frame B from N rotate b about z\npoint D at O + L*N.x\npoint P at O + r*A.x\npoint Q at D + r*B.x\n"
+            "body A frame A mass 1 center O inertia (0, {2}, {2})\nbody B frame B mass 1 center D inertia (0, {3}, {3})\n"
+            "{4}constraint bar: {5} = 0\ntorque on A = {6}*N.z\nstart a' = {7}, b' = {7}\n"
+            "run for {8}, every {9}, rtol 1e-10, atol 1e-12\n",
+            text(r), text(a0), text(I[0]), text(I[1]),
+            loop == 0 ? fmt::format("particle Q mass {}\n", text(m))
+                      : fmt::format("frame E from N rotate e about z\npoint R at P + L*E.x\npoint E_o at P + 0.5*L*E.x\n"
+                                    "body E frame E mass {} center E_o inertia (0, 0.1, 0.1)\n",
+                                    text(m)),
+            loop == 0 ? "dot(Q - P, Q - P) - L^2" : "R - Q", text(gain * (I[0] + I[1] + m * r * r)), text(w), text(T),
+            text(T / 3), loop == 0 ? "" : ", e = 0");
+    }
+    [[nodiscard]] double angle(double t) const { return a0 + w * t + 0.5 * gain * t * t; }
+    // when it is; both terms have one sign
+    [[nodiscard]] double at(double angle) const {
+        const double way = angle - a0;
+        return gain == 0 ? way / w : 2 * way / (w + std::copysign(std::sqrt(w * w + 2 * gain * way), w));
+    }
+    // the flat positions up to T, in their order
+    [[nodiscard]] std::vector<double> flats(double T) const {
+        std::vector<double> out;
+        const double turn = w > 0 ? 1 : -1;
+        for (double n = turn > 0 ? std::ceil(a0 / std::numbers::pi) : std::floor(a0 / std::numbers::pi);; n += turn) {
+            const double t = at(n * std::numbers::pi);
+            if (t > T) return out;
+            out.push_back(t);
+        }
+    }
+
+    double a0, w, r, m, gain = 0;
+    std::array<double, 2> I{};
+};
+
+// every passage is listed, at its time
+TEST(SingularPositions, PassagesAreCountedAndTimed) {
+    constexpr std::array k_four{"dopri5", "dop853", "adams", "cvode"};
+    Draw draw(32);
+    for (std::size_t k = 0; k < members(); ++k) {
+        const DrivenParallelogram p(draw, k % 3 == 2);
+        double T = draw.uniform(0.5, 12) / std::abs(p.w);
+        const std::string model = p.model(static_cast<int>(k % 2), T);
+        RunOptions options;
+        options.through = true;
+        options.integrator = k_four[k / 2 % k_four.size()];
+        const TextRun run = run_text(model, options);
+        const std::vector<double> flats = p.flats(T);
+        const std::string which = fmt::format("{} {}\n{}", k, *options.integrator, model);
+        ASSERT_EQ(run.run.summary.reason, EndReason::finished) << which;
+        ASSERT_EQ(run.run.summary.passed.size(), flats.size()) << which;
+        for (std::size_t i = 0; i < flats.size(); ++i) EXPECT_NEAR(run.run.summary.passed[i].t, flats[i], 1e-7 * T) << which;
+        EXPECT_NEAR(last(run, "a"), p.angle(T), 1e-6) << which;
+        EXPECT_NEAR(last(run, "b"), p.angle(T), 1e-6) << which;
+    }
+}
+
+// a run may end in a singular position, or right beside it
+TEST(SingularPositions, RunsEndThere) {
+    constexpr std::array k_four{"dopri5", "dop853", "adams", "cvode"};
+    constexpr std::array k_beside{0.0, 1e-9, -1e-9, 1e-6, -1e-6, 1e-3, -1e-3};
+    Draw draw(33);
+    for (std::size_t k = 0; k < members(56); ++k) {
+        const DrivenParallelogram p(draw, k % 3 == 2);
+        const std::vector<double> flats = p.flats(8 / std::abs(p.w));
+        const double T = flats[k % flats.size()] + k_beside[k % k_beside.size()];
+        RunOptions options;
+        options.through = true;
+        options.integrator = k_four[k % k_four.size()];
+        const std::string model = p.model(static_cast<int>(k / 4 % 2), T);
+        const TextRun run = run_text(model, options);
+        const std::string which = fmt::format("{} {}\n{}", k, *options.integrator, model);
+        ASSERT_EQ(run.run.summary.reason, EndReason::finished) << which;
+        EXPECT_EQ(run.run.summary.t_end, T) << which;
+        EXPECT_NEAR(last(run, "a"), p.angle(T), 1e-6) << which;
+        EXPECT_NEAR(last(run, "a'"), p.w + p.gain * T, 1e-6 * std::abs(p.w)) << which;
+        const std::size_t passed = run.run.summary.passed.size(), before = k % flats.size();
+        EXPECT_TRUE(passed == before || passed == before + 1) << which;
+    }
+}
+
+// it leads through, and not out: that is said where a run begins there, and the option is not recommended where it is on
+TEST(SingularPositions, HintsKnowTheOption) {
+    const std::string flat =
+        "system flat\ncoord a = 0, b = 0\nframe A from N rotate a about z\nframe B from N rotate b about z\n"
+        "point P at O + 0.3*A.x\npoint Q at O + N.x + 0.3*B.x\nparticle P mass 1\nparticle Q mass 1\n"
+        "constraint bar: dot(Q - P, Q - P) = 1\nstart a' = 1, b' = 1\nrun for 1\n";
+    // two branches touch where a parabola meets its tangent
+    const std::string touching =
+        "system touching\ncoord x = -1, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\n"
+        "constraint c: y*(y - x^2) = 0\nstart x' = 1, y' = 0\nrun for 3\n";
+    for (const bool through : {false, true}) {
+        RunOptions options;
+        options.through = through;
+        Derivation begins = derive_text(flat), meets = derive_text(touching);
+        (void)appell::run(begins, options);
+        (void)appell::run(meets, options);
+        const std::string of_start = render(begins.diagnostics, begins.sources),
+                          of_end = render(meets.diagnostics, meets.sources);
+        EXPECT_NE(of_start.find("but not out of it"), std::string::npos) << of_start;
+        EXPECT_TRUE(meets.diagnostics.has(Code::E0808)) << of_end;
+        EXPECT_EQ(meets.diagnostics.has(Code::E0862), through) << of_end;
+        EXPECT_EQ(of_end.find("run --through") == std::string::npos, through) << of_end;
+    }
+}
+
+// Several cranks in a row, each carried along by a bar to the one before, at an angle of its own or at none.
 TEST(SingularPositions, ChainsOfParallelograms) {
     Draw draw(3);
     std::size_t stopped = 0;
