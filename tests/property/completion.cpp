@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -68,7 +69,15 @@ void expand(const System& s, const Vector& c, std::size_t orders, Vector& value,
             }
 }
 
-// degrees of freedom by the series, near the start; -1 where no series was found
+// The rank of a matrix in doubles, where its singular values leave no doubt: nothing between 1e-6 and 1e-10 of the largest.
+std::optional<Eigen::Index> clear_rank(const Eigen::JacobiSVD<Matrix>& svd) {
+    const Vector values = svd.singularValues() / svd.singularValues()(0);
+    const auto rank = (values.array() > 1e-8).count();
+    const bool clear = values(rank - 1) > 1e-6 && (rank == values.size() || values(rank) < 1e-10);
+    return clear ? std::optional(rank) : std::nullopt;
+}
+
+// degrees of freedom by the series, near the start; -1 where no series was found, or ranks are in doubt
 int freedoms_by_series(const System& s) {
     constexpr std::size_t orders = 7, low = 3;
     Vector c = Vector::Zero(static_cast<Eigen::Index>((orders + 1) * s.n)), value;
@@ -86,15 +95,15 @@ int freedoms_by_series(const System& s) {
     }
     expand(s, c, orders, value, slope);
     if (!(value.norm() < 1e-11)) return -1;
-    Eigen::JacobiSVD<Matrix> svd(slope, Eigen::ComputeFullV);
-    svd.setThreshold(1e-8);
-    const Matrix null = svd.matrixV().rightCols(slope.cols() - svd.rank());
+    const Eigen::JacobiSVD<Matrix> svd(slope, Eigen::ComputeFullV);
+    const auto rank = clear_rank(svd);
+    if (!rank) return -1;
+    const Matrix null = svd.matrixV().rightCols(slope.cols() - *rank);
     const auto dimension = [&](std::size_t up_to) {
-        Eigen::JacobiSVD<Matrix> part(Matrix(null.topRows(static_cast<Eigen::Index>((up_to + 1) * s.n))));
-        part.setThreshold(1e-8);
-        return static_cast<int>(part.rank());
+        return clear_rank(Eigen::JacobiSVD<Matrix>(Matrix(null.topRows(static_cast<Eigen::Index>((up_to + 1) * s.n)))));
     };
-    return dimension(low) - dimension(low - 1);
+    const auto above = dimension(low), below = dimension(low - 1);
+    return above && below ? static_cast<int>(*above - *below) : -1;
 }
 
 // (60) of document 002: N points, each link across the velocity of its first point and along that of its second
