@@ -5,7 +5,8 @@
 namespace appell {
 
 ContactState::ContactState(const SwitchedSystem& of) : system(of) {
-    for (std::vector<double>* v : {&gap, &gap_rate, &gap_acceleration, &gap_terms, &push}) v->resize(of.contacts.size());
+    for (std::vector<double>* v : {&gap, &gap_rate, &gap_acceleration, &gap_terms, &gap_error, &push})
+        v->resize(of.contacts.size());
     for (std::vector<double>* v : {&bound, &static_bound, &slip_terms}) v->resize(of.model.frictions.size());
     for (auto* v : {&slip, &slip_acceleration, &friction}) v->resize(of.model.frictions.size());
 }
@@ -29,6 +30,7 @@ bool ContactState::inspect(Mode& mode, double t, std::span<const double> x) {
     take("gap_rate", gap_rate);
     take("gap_acceleration", gap_acceleration);
     take("gap_terms", gap_terms);
+    take("gap_error", gap_error);
     take("push", push);
     take("bound", bound);
     take("static_bound", static_bound);

@@ -53,8 +53,8 @@ struct ContactState {
     const SwitchedSystem& system;
     // its rows depend on each other and contradict themselves: what it says of forces and accelerations means nothing
     bool contradicts = false;
-    std::vector<double> gap, gap_rate, gap_acceleration, gap_terms, push;  // by contact
-    std::vector<double> bound, static_bound, slip_terms;                   // by friction, as the rest
+    std::vector<double> gap, gap_rate, gap_acceleration, gap_terms, gap_error, push;  // by contact
+    std::vector<double> bound, static_bound, slip_terms;                              // by friction, as the rest
     std::vector<std::array<double, 3>> slip, slip_acceleration, friction;
 
 private:

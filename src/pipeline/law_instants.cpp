@@ -100,7 +100,7 @@ bool ModeSwitching::take_up(Instant& now, std::span<double> x) {
     bool hit = false;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         const bool closed = !off_[contacts_[i]];
-        if (closed && at_.gap[i] < -k_touching * now_->lowered.motion.length) {
+        if (closed && at_.gap[i] < -below_surface()) {
             failure_ = penetration(i, now.t, at_.gap[i]);
             return false;
         }

@@ -347,7 +347,7 @@ LawSwitching::Next LawSwitching::search(LawPrograms& programs, std::size_t k, do
     const double length = std::abs(t_end - t), eps = std::numeric_limits<double>::epsilon();
     const double noise = clock.noise(length);
     for (double horizon = length; horizon > eps * std::max(std::abs(t), length); horizon *= 0.5) {
-        Crossing c{.side = out.from, .noise = noise, .band = noise, .leaves = true, .through_infinity = true};
+        Crossing c{.side = out.from, .noise = noise, .band = noise, .on_zero = true, .leaves = true, .through_infinity = true};
         if (!search.run(clock, 0, horizon, std::span(&c, 1))) continue;  // too much work: not so far ahead
         if (c.lost > k_together * eps * std::max(std::abs(t), length) && !(c.at <= c.lost)) {
             out.at = t + direction_ * c.lost;  // where that begins the run looks whether it matters

@@ -1,6 +1,7 @@
 #include "pipeline/mode.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -9,17 +10,20 @@
 #include "dynam/quantities.hpp"
 #include "dynam/row_sizes.hpp"
 #include "expr/dependence.hpp"
+#include "expr/differentiate.hpp"
 #include "jit/native_code.hpp"
 #include "pipeline/motion_lowering.hpp"
 
 namespace appell {
 
-SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double atol, bool implicit)
+SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double rtol, double atol, bool implicit)
     : whole(all),
       model(*all.model),
       rest_speed(appell::rest_speed(model, atol)),
       gap_noise((implicit ? 10 : 1e-3) * atol),
-      touching(std::max(atol, 2 * gap_noise)) {
+      touching(std::max(atol, 2 * gap_noise)),
+      first_rtol(implicit ? rtol : 0),
+      first_atol(implicit ? atol : 0) {
     for (std::size_t row = 0; row < whole.rows.size(); ++row)
         if (model.constraints[whole.rows[row].constraint].unilateral) {
             contacts.push_back(whole.rows[row].constraint);
@@ -86,6 +90,7 @@ public:
                                  {"gap_rate", gap_rate_},
                                  {"gap_acceleration", gap_acceleration_},
                                  {"gap_terms", gap_terms_},
+                                 {"gap_error", gap_error_},
                                  {"push", push_},
                                  {"slip", slip_},
                                  {"slip_acceleration", slip_acceleration_},
@@ -125,6 +130,18 @@ private:
         }
         return sum;
     }
+    // What the error of a first step may make of a gap: integrators bound the mean square over the entries of the state.
+    [[nodiscard]] NodeId first_error(NodeId gap) const {
+        NodeId sum = g_.constant(0);
+        if (s_.first_atol == 0) return sum;
+        for (const Coordinate& c : m_.coordinates) {
+            const NodeId slope = derivative(g_, std::span(&gap, 1), c.q).front();
+            const NodeId size = g_.make(Op::Abs, g_.symbol_node(c.q));
+            const NodeId tolerance = g_.add(g_.constant(s_.first_atol), g_.mul(g_.constant(s_.first_rtol), size));
+            if (!g_.is_constant(slope, 0)) sum = g_.add(sum, g_.mul(g_.make(Op::Abs, slope), tolerance));
+        }
+        return g_.mul(g_.constant(std::sqrt(static_cast<double>(m_.coordinates.size() + m_.speeds.size()))), sum);
+    }
     [[nodiscard]] NodeId length(const std::vector<NodeId>& vectors, std::size_t i) const {
         NodeId square = g_.constant(0);
         for (std::size_t axis = 0; axis < 3; ++axis) square = g_.add(square, g_.pow(vectors[3 * i + axis], 2));
@@ -138,6 +155,7 @@ private:
             gap_rate_.push_back(row.velocity);
             gap_acceleration_.push_back(acceleration(i));
             gap_terms_.push_back(acceleration_terms(i));
+            gap_error_.push_back(first_error(row.position));
             push_.push_back(quantities_.scalar(g_.symbol_node(row.multiplier), {}));
         }
     }
@@ -316,7 +334,7 @@ private:
     FrozenConditions* conditions_;  // of the laws; none: they mean what is written
     Diagnostics& diagnostics_;
     Quantities quantities_;
-    std::vector<NodeId> gap_, gap_rate_, gap_acceleration_, gap_terms_, push_;
+    std::vector<NodeId> gap_, gap_rate_, gap_acceleration_, gap_terms_, gap_error_, push_;
     std::vector<NodeId> slip_, slip_acceleration_, slip_terms_, friction_, bound_, static_bound_;
     std::vector<MeantGuard> guards_;
     std::vector<NodeId> event_values_, sets_;

@@ -20,7 +20,7 @@ namespace appell {
 // What can switch in a model, the same in every mode.
 struct SwitchedSystem {
     // implicit integrators err by the tolerance even in their first steps after a change
-    SwitchedSystem(const ConstrainedDynamics& whole, double atol, bool implicit);
+    SwitchedSystem(const ConstrainedDynamics& whole, double rtol, double atol, bool implicit);
 
     const ConstrainedDynamics& whole;  // with the rows of all constraints
     const Model& model;
@@ -29,6 +29,7 @@ struct SwitchedSystem {
     std::vector<std::array<SymbolId, 3>> direction_symbols;  // by friction: the direction it slides in; see Mode::set_directions
     double rest_speed, gap_noise;                            // speeds and gaps below these are zero
     double touching;                                         // gaps of contacts that may be closed are not larger
+    double first_rtol, first_atol;                           // to which coordinates are known in those first steps
 };
 
 struct GuardMeaning {
@@ -42,10 +43,9 @@ struct Mode {
     ConstrainedDynamics dynamics;
     LoweredMotion lowered;
     std::vector<GuardMeaning> guards;
-    // inspect: outputs by contact "gap", "gap_rate", "gap_acceleration", "gap_terms" (how large the terms of that are), "push";
-    // by
-    //     friction "slip", "slip_acceleration", "friction" (the force that makes it stick; three each), "slip_terms", "bound",
-    //     "static_bound"
+    // inspect: outputs by contact "gap", "gap_rate", "gap_acceleration", "gap_terms" (how large the terms of that are),
+    //     "gap_error" (of the first steps after a change), "push"; by friction "slip", "slip_acceleration", "friction" (the force
+    //     that makes it stick; three each), "slip_terms", "bound", "static_bound"
     // impact: "jump" of the speeds; by contact "impulse", "rate" of the gap before, its "change", "restitution"
     // events: by event "value"; "set", the values that events set, in their order
     Program inspect, impact, events;

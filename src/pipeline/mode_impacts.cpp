@@ -29,10 +29,11 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     if (!inspect(t, after)) return false;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
         if (!touching[i]) continue;
-        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i];
-        // one that nothing presses leaves, however slowly: closed, it would open at once
+        const double v = at_.gap_rate[i], a = at_.gap_acceleration[i], lowest = std::max(system_.touching, 2 * at_.gap_error[i]);
+        // One that nothing presses leaves, however slowly: closed, it would open at once. A bounce as low as what touches, or as
+        // what the integrator's first steps may err by, is none: it could not be followed.
         const bool leaves = v >= 0 && a > k_force_noise * at_.gap_terms[i];
-        off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= atol_));
+        off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= lowest));
     }
     std::copy(after.begin(), after.end(), x.begin());
     for (std::size_t i = 0; i < m_.constraints.size(); ++i)

@@ -34,7 +34,7 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
     : whole_(whole),
       m_(*whole.model),
       g_(whole.graph()),
-      system_(whole, run.atol, options.jacobian),
+      system_(whole, run.rtol, run.atol, options.jacobian),
       options_(std::move(options)),
       atol_(run.atol),
       rtol_(run.rtol),
@@ -330,11 +330,13 @@ Diagnostic ModeSwitching::failure(const SimulateSummary& s) const {
     }
 }
 
+// the depth of a gap that is neither round-off nor meant to be zero
+double ModeSwitching::below_surface() const { return std::max(k_touching * now_->lowered.motion.length, system_.touching); }
+
 // An event may set anything, but no contact is open below its surface: closing it there would move what touches it.
 bool ModeSwitching::keeps_contacts_open(double t) {
-    const double size = now_->lowered.motion.length;
     for (std::size_t i = 0; i < contacts_.size(); ++i) {
-        if (!off_[contacts_[i]] || !(at_.gap[i] < -k_touching * size)) continue;
+        if (!off_[contacts_[i]] || !(at_.gap[i] < -below_surface())) continue;
         failure_ = penetration(i, t, at_.gap[i]);
         return false;
     }

@@ -148,6 +148,7 @@ private:
     };
     std::optional<Outcome> outcome_of(double t, std::span<const double> x, std::size_t first, std::size_t second);
     bool keeps_contacts_open(double t);
+    [[nodiscard]] double below_surface() const;
     [[nodiscard]] Diagnostic penetration(std::size_t contact, double t, double gap) const;
     // of the current mode
     [[nodiscard]] std::span<const EventValue> events_at(double t, std::span<const double> x);

@@ -35,7 +35,10 @@ bool CrossingSearch::run(EnclosedFunctions& functions, double begin, double end,
     functions_ = &functions;
     begin_ = begin;
     end_ = first_ = end;
-    for (Crossing& c : crossings) c.at = c.grazes = c.lost = c.clear = Crossing::k_none;
+    for (Crossing& c : crossings) {
+        c.at = c.grazes = c.lost = Crossing::k_none;
+        c.clear = begin;
+    }
     if (!(begin < end)) return true;
     undecided_.resize(crossings.size());
     std::iota(undecided_.begin(), undecided_.end(), std::size_t{0});
@@ -71,7 +74,10 @@ void CrossingSearch::look_at(const Piece& piece, std::span<Crossing> crossings) 
             case Verdict::none:
                 if (c.side == 0 && std::abs(at_end_[which]) > c.noise) c.side = at_end_[which] > 0 ? 1 : -1;
                 if (c.side * at_end_[which] > 0) c.clear = piece.b;
-                if (c.side * at_end_[which] > c.noise) c.noise = std::min(c.noise, c.least);
+                if (c.side * at_end_[which] > c.noise) {
+                    c.noise = std::min(c.noise, c.least);
+                    c.on_zero = false;
+                }
                 break;
             case Verdict::crossing: cross(c, piece, which); break;
             case Verdict::no_value: lose(c, piece.a); break;
@@ -161,27 +167,19 @@ bool CrossingSearch::is_pole(const Piece& piece, double a, double b, std::size_t
     return there > k_larger * std::max(size(begin_), size(end_)) && there >= std::max(size(piece.a), size(piece.b));
 }
 
-// The first place in the piece that is not on the side before any more: between the ends by the rule of Illinois, which keeps the
-// root between two values of different sign and halves the interval where it would stall.
-void CrossingSearch::cross(Crossing& c, const Piece& piece, std::size_t which) {
-    const int side = c.side != 0 ? c.side : at_end_[which] > 0 ? -1 : 1;
-    double a = piece.a, b = piece.b;
-    double fa = side * functions_->evaluate(a)[which], fb = side * at_end_[which];
-    if (!(fa > 0) && !std::isnan(c.clear)) {  // flat: it has been near zero for a while
-        a = c.clear;
-        fa = side * functions_->evaluate(a)[which];
-    }
-    // a start on zero, or beyond it, has passed as soon as it is clearly on the other side
-    const double zero = fa > 0 ? 0 : -c.noise;
-    double ga = fa - zero, gb = fb - zero;
-    if (!(ga > 0)) ga = c.noise > 0 ? c.noise : std::numeric_limits<double>::min();
+// Where side times the function falls below `zero` between a and b, which then enclose that place as closely as can be: by the
+// rule of Illinois, which keeps the root between two values of different sign and halves the interval where it would stall.
+void CrossingSearch::section(std::size_t which, int side, double zero, double& a, double& b) const {
+    const auto above_zero = [&](double s) { return side * functions_->evaluate(s)[which] - zero; };
+    double ga = above_zero(a), gb = above_zero(b);
+    if (!(ga > 0)) ga = zero < 0 ? -zero : std::numeric_limits<double>::min();  // it sets out beyond
     bool halve = false;
     for (int i = 0; i < k_most_sections && gb < 0; ++i) {
         double middle = a + (b - a) * (ga / (ga - gb));
         if (halve || !(middle > a && middle < b)) middle = a + 0.5 * (b - a);
         if (!(middle > a && middle < b)) break;
         const double before = b - a;
-        const double g = side * functions_->evaluate(middle)[which] - zero;
+        const double g = above_zero(middle);
         if (g <= 0) {
             if (gb == g || b - middle < 0.1 * before) ga *= 0.5;
             b = middle;
@@ -192,6 +190,33 @@ void CrossingSearch::cross(Crossing& c, const Piece& piece, std::size_t which) {
             ga = g;
         }
         halve = b - a > 0.5 * before;
+    }
+}
+
+// From b back, in steps that double: to where the function is clear of round-off on its side, if it is anywhere.
+bool CrossingSearch::go_back_to_clear(const Crossing& c, std::size_t which, int side, double b, double& clear) const {
+    for (double way = std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(b)); b - way > begin_; way *= 2) {
+        if (!(side * functions_->evaluate(b - way)[which] > c.least)) continue;
+        clear = b - way;
+        return true;
+    }
+    return false;
+}
+
+// The first place that is not on the side before any more. A function that sets out on zero has passed as soon as it is clearly
+// on the other side.
+void CrossingSearch::cross(Crossing& c, const Piece& piece, std::size_t which) {
+    const int side = c.side != 0 ? c.side : at_end_[which] > 0 ? -1 : 1;
+    double a = piece.a, b = piece.b;
+    const auto is_on_side = [&](double s) { return side * functions_->evaluate(s)[which] > 0; };
+    if (c.side == 0 || c.on_zero) {
+        section(which, side, -c.noise, a, b);
+        // where round-off changes the sign at once, it may be above zero for a while all the same, as in a low bounce
+        if (go_back_to_clear(c, which, side, b, a)) section(which, side, 0, a, b);
+    } else if (is_on_side(a) || is_on_side(a = c.clear)) {
+        section(which, side, 0, a, b);
+    } else {
+        b = begin_;  // it was beyond zero there already, by no more than round-off
     }
     if (!c.through_infinity && is_pole(piece, a, b, which)) {
         lose(c, b);

@@ -26,11 +26,12 @@ public:
 struct Crossing {
     static constexpr double k_none = std::numeric_limits<double>::quiet_NaN();
 
-    int side = 0;         // the sign that it has; 0: none yet
-    double noise = 0;     // values this close to zero have no sign
-    double least = 0;     // what that becomes once it has a clear sign
-    double band = 0;      // within it a function may touch zero without crossing it
-    bool leaves = false;  // from side 0, the first clear sign counts as a crossing
+    int side = 0;          // the sign that it has; 0: none yet
+    double noise = 0;      // values this close to zero have no sign
+    double least = 0;      // what that becomes once it has a clear sign
+    double band = 0;       // within it a function may touch zero without crossing it
+    bool on_zero = false;  // it set out there, and has not left it clearly: its sign may be round-off
+    bool leaves = false;   // from side 0, the first clear sign counts as a crossing
     // A change of sign through infinity, or across where it has no value, is a crossing. Otherwise there is no side left there,
     // and the next clear sign is taken without one.
     bool through_infinity = false;
@@ -41,7 +42,7 @@ struct Crossing {
     double grazes = k_none;  // it touches zero there, and does not cross it
     double lost = k_none;    // it has no value there
 
-    double clear = k_none;  // of the search: on its side there
+    double clear = k_none;  // of the search: on its side there, or not looked at further than that
 };
 
 class CrossingSearch {
@@ -64,6 +65,8 @@ private:
     [[nodiscard]] Verdict judge(const Crossing& c, const Piece& piece, const MovingInterval& over, double at_end) const;
     void settle(Crossing& c, const Piece& piece, std::size_t which);
     void cross(Crossing& c, const Piece& piece, std::size_t which);
+    void section(std::size_t which, int side, double zero, double& a, double& b) const;
+    [[nodiscard]] bool go_back_to_clear(const Crossing& c, std::size_t which, int side, double b, double& clear) const;
     void lose(Crossing& c, double at) const;
     [[nodiscard]] bool is_pole(const Piece& piece, double a, double b, std::size_t which) const;
     [[nodiscard]] bool is_shortest(const Piece& piece) const;

@@ -408,6 +408,7 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
             // what is zero at the start may be kept there, give or take the tolerances
             if (on_zero && !guards_[i].armed) m.within = std::max(m.band, noise(i));
             // one that is positive by what it stands for has the round-off of whoever made it so
+            if (guards_[i].armed && on_zero) m.within = noise(i);
             if (guards_[i].armed && values[k] < 0) m.within = std::min(2 * m.size, std::max(m.band, noise(i)));
         }
     }
@@ -480,6 +481,7 @@ double GuardWatch::find_first(double from) {
                          .noise = least,
                          .least = least_noise(i),
                          .band = std::max(least, std::min(memory_[i].band, k_touching * round_off(i))),
+                         .on_zero = memory_[i].within > 0,
                          .leaves = guards_[i].leaves && memory_[i].side == 0,
                          .through_infinity = guards_[i].leaves,
                          .arrives = memory_[i].arrives};

@@ -499,6 +499,7 @@ bool Stretch::stays_on_a_surface(double t, double& since) {
     std::vector<Journey::Restless>& restless = journey_.restless;
     if (restless.size() != motion_.guards.size()) restless.assign(motion_.guards.size(), {});
     for (const std::size_t guard : guards_.passed()) {
+        if (motion_.guards[guard].gap) continue;  // bounces become lower until they are none, however many there are
         Journey::Restless& r = restless[guard];
         if (!guards_.hardly_left_zero(guard)) r = {};
         if (r.passages++ == 0) r.since = t;

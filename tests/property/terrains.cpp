@@ -17,6 +17,8 @@
 namespace appell {
 namespace {
 
+constexpr std::array k_integrators{"dopri5", "dop853", "cvode", "adams", "arkode", "ida"};
+
 struct Terrain {
     double height = 0, waves = 0, phase = 0, slope = 0;
 
@@ -74,7 +76,7 @@ TEST(Terrains, AreNeverPassedThrough) {
             ball.x, ball.y, ball.vx, ball.vy, ball.gravity, ground.height, ground.waves, ground.phase, ground.slope,
             ball.restitution, duration);
         RunOptions options;
-        options.integrator = std::array{"dopri5", "dop853"}[k % 2];
+        options.integrator = k_integrators[k % k_integrators.size()];
         SCOPED_TRACE(fmt::format("{}: {}", *options.integrator, text));
         const TextRun r = run_text(text, options);
         for (std::size_t i = 0; i < r.run.rows(); ++i)
@@ -98,6 +100,34 @@ TEST(Terrains, AreNeverPassedThrough) {
         }
     }
     EXPECT_GT(compared, members());
+}
+
+// A ball that hardly loses speed bounces thousands of times, the last times as low as the tolerances, before it stays.
+TEST(Terrains, NearlyElasticBallsComeToRest) {
+    for (std::size_t k = 0; k < members(12); ++k) {
+        std::mt19937 random(static_cast<unsigned>(k));
+        const auto uniform = [&](double a, double b) { return std::uniform_real_distribution(a, b)(random); };
+        const double e = 1 - std::pow(10, uniform(-2.8, -1)), height = std::pow(10, uniform(-5.7, -4.7)), g = uniform(2, 12);
+        RunOptions options;
+        options.integrator = k_integrators[k % k_integrators.size()];
+        const double fall = std::sqrt(2 * height / g), rest = fall * (1 + e) / (1 - e);
+        const std::string text = fmt::format(
+            "system ball\ncoord y = 1 + {:.17g}\nparticle P mass 1 at O + y*N.y\ngravity -({:.17g})*N.y\nconstraint floor: y >= "
+            "1 "
+            "restitution {:.17g}\nrun for {:.17g}, every {:.17g}, rtol 1e-12, atol 1e-14\n",
+            height, g, e, 1.2 * rest, 0.05 * rest);
+        SCOPED_TRACE(fmt::format("{}: {}", *options.integrator, text));
+        const TextRun r = run_text(text, options);
+        ASSERT_FALSE(r.run.events.empty());
+        EXPECT_EQ(r.at(r.run.rows() - 1, "y'"), 0);
+        EXPECT_NEAR(r.at(r.run.rows() - 1, "y"), 1, 1e-11);
+        if (k % k_integrators.size() >= 2) continue;  // the others know a height to several times atol only
+        // each bounce is e^2 as high as the one before, down to the lowest there is
+        const auto bounces = [&](double lowest) { return std::log(lowest / height) / (2 * std::log(e)); };
+        EXPECT_LT(static_cast<double>(r.run.event_count), 1.1 * bounces(1e-14) + 2);
+        EXPECT_GT(static_cast<double>(r.run.event_count), 0.9 * bounces(2e-14) - 2);
+        EXPECT_NEAR(r.run.events.front().t, fall, 1e-7 * fall);
+    }
 }
 
 }  // namespace
