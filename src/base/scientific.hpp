@@ -8,10 +8,9 @@
 
 namespace appell {
 
-// "1.5e-12": so many digits behind the point. What is no number has one word here, as in number_format.hpp: the sign that a
-// processor gives it says nothing.
+// "1.5e-12": so many digits behind the point. What is no number is said in words: people do not read "nan".
 [[nodiscard]] inline std::string scientific(double value, int decimals = 1) {
-    return std::isnan(value) ? "nan" : fmt::format("{:.{}e}", value, decimals);
+    return std::isfinite(value) ? fmt::format("{:.{}e}", value, decimals) : "no value";
 }
 
 }  // namespace appell

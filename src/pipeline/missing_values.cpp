@@ -91,8 +91,6 @@ void add_not_finite(Diagnostics& diagnostics, std::span<const NotFinite> columns
     std::vector<std::string> parts;
     std::size_t more = 0;
     for (const NotFinite& c : columns) {
-        // of the ledger W0823 tells
-        if (c.column == "balance" || c.column.starts_with("work(")) continue;
         if (parts.size() == k_most)
             ++more;
         else

@@ -654,6 +654,7 @@ TEST(BadRunMore, FormulationsThatDisagreeAreNamed) {
     EXPECT_EQ(judged(1e-3, 0, false, 1e-5), "");
     EXPECT_NE(judged(1e-3, 0, false).find("minimal disagrees"), std::string::npos);
     EXPECT_NE(judged(1e-9, 1e-20, true).find("minimal disagrees"), std::string::npos);
+    EXPECT_NE(judged(1e-9, NAN, true).find("no value of the constraint force"), std::string::npos);
     for (const double none : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
         EXPECT_NE(judged(none, 0, true).find("not finite in double"), std::string::npos);
 }

@@ -173,6 +173,25 @@ TEST(MissingValues, OfHiddenConditionsDoNoHarm) {
     }
 }
 
+// a potential of time alone, which makes no force: where it has no value, neither has the ledger, and the summary says so
+TEST(MissingValues, OfTheLedgerAreCounted) {
+    Draw draw(6);
+    for (std::size_t k = 0; k < members(20); ++k) {
+        const double a = draw.uniform(0.2, 0.8);
+        const TextRun r =
+            run_text(fmt::format("system ledger\ncoord x = 0\nstart x' = 1\nparticle P mass 1 at O + x*N.x\n"
+                                 "potential {}\nrun for 1, every 0.01\n",
+                                 of_time(lost_beyond(a, k))));
+        std::size_t rows = 0;
+        for (std::size_t i = 0; i < r.run.rows(); ++i) rows += std::isfinite(r.at(i, "balance")) ? 0 : 1;
+        EXPECT_GT(rows, 0u) << k;
+        const Diagnostic* said = find(r.derivation, Code::W0849);
+        ASSERT_NE(said, nullptr) << k;
+        EXPECT_NE(said->message.find(fmt::format("balance in {} of", rows)), std::string::npos) << said->message;
+        EXPECT_NEAR(r.at(r.run.rows() - 1, "x"), 1, 1e-9) << k;
+    }
+}
+
 // columns are counted, with the time of the first
 TEST(MissingValues, OfColumnsAreCounted) {
     Draw draw(5);
