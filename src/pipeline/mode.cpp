@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,13 +17,20 @@
 
 namespace appell {
 
+namespace {
+
+// A flight is followed where round-off is no part of it: so many units in the last place of a coordinate.
+constexpr double k_digits = 256 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
+
 SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double rtol, double atol, bool implicit)
     : whole(all),
       model(*all.model),
       rest_speed(appell::rest_speed(model, atol)),
       gap_noise((implicit ? 10 : 1e-3) * atol),
       touching(std::max(atol, 2 * gap_noise)),
-      first_rtol(implicit ? rtol : 0),
+      first_rtol(implicit ? std::max(rtol, k_digits) : k_digits),
       first_atol(implicit ? atol : 0) {
     for (std::size_t row = 0; row < whole.rows.size(); ++row)
         if (model.constraints[whole.rows[row].constraint].unilateral) {
@@ -130,10 +138,10 @@ private:
         }
         return sum;
     }
-    // What the error of a first step may make of a gap: integrators bound the mean square over the entries of the state.
+    // What the error of a first step, and round-off, may make of a gap: integrators bound the mean square over the entries of
+    // the state.
     [[nodiscard]] NodeId first_error(NodeId gap) const {
         NodeId sum = g_.constant(0);
-        if (s_.first_atol == 0) return sum;
         for (const Coordinate& c : m_.coordinates) {
             const NodeId slope = derivative(g_, std::span(&gap, 1), c.q).front();
             const NodeId size = g_.make(Op::Abs, g_.symbol_node(c.q));

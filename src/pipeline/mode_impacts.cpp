@@ -31,7 +31,7 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
         if (!touching[i]) continue;
         const double v = at_.gap_rate[i], a = at_.gap_acceleration[i], lowest = std::max(system_.touching, 2 * at_.gap_error[i]);
         // One that nothing presses leaves, however slowly: closed, it would open at once. A bounce as low as what touches, or as
-        // what the integrator's first steps may err by, is none: it could not be followed.
+        // what the integrator's first steps may err by, is none: it cannot be followed.
         const bool leaves = v >= 0 && a > k_force_noise * at_.gap_terms[i];
         off_[contacts_[i]] = leaves || !(v <= system_.rest_speed || (a < 0 && v * v / (-2 * a) <= lowest));
     }

@@ -407,9 +407,10 @@ void GuardWatch::start(double t, std::span<const double> x, std::span<const Sett
             m.side = guards_[i].armed ? 1 : on_zero || !std::isfinite(m.size) ? 0 : values[k] > 0 ? 1 : -1;
             // what is zero at the start may be kept there, give or take the tolerances
             if (on_zero && !guards_[i].armed) m.within = std::max(m.band, noise(i));
-            // one that is positive by what it stands for has the round-off of whoever made it so
+            // One that is positive by what it stands for has the round-off of whoever made it so: it passes where it falls
+            // below where it is.
             if (guards_[i].armed && on_zero) m.within = noise(i);
-            if (guards_[i].armed && values[k] < 0) m.within = std::min(2 * m.size, std::max(m.band, noise(i)));
+            if (guards_[i].armed && values[k] < 0) m.within = m.size + std::min(m.size, std::max(m.band, noise(i)));
         }
     }
     for (const Settled& s : settled) {

@@ -125,7 +125,7 @@ TEST(Terrains, NearlyElasticBallsComeToRest) {
         // each bounce is e^2 as high as the one before, down to the lowest there is
         const auto bounces = [&](double lowest) { return std::log(lowest / height) / (2 * std::log(e)); };
         EXPECT_LT(static_cast<double>(r.run.event_count), 1.1 * bounces(1e-14) + 2);
-        EXPECT_GT(static_cast<double>(r.run.event_count), 0.9 * bounces(2e-14) - 2);
+        EXPECT_GT(static_cast<double>(r.run.event_count), 0.9 * bounces(3e-13) - 2);
         EXPECT_NEAR(r.run.events.front().t, fall, 1e-7 * fall);
     }
 }
