@@ -9,7 +9,15 @@
 
 namespace appell {
 
-// Two expressions that something compares: a comparison, abs, sign, min, max.
+// It compares two expressions: a comparison, abs, sign, min, max; atan2, which jumps at its cut; atan and tanh of a quotient,
+// which jump where the denominator passes zero. Both as written.
+[[nodiscard]] bool compares(const Graph& graph, NodeId id);
+struct Compared {
+    NodeId first, second;
+};
+[[nodiscard]] Compared compared_by(Graph& graph, NodeId id);
+
+// Two expressions that something compares.
 struct ComparedPair {
     NodeId first, second;
     // what they are made of; unknown: what a solve finds, a multiplier or an acceleration

@@ -14,11 +14,57 @@ namespace appell {
 
 namespace {
 
-// atan2(y, x) compares y with zero: where x is negative, it jumps there
-bool compares(Op op) {
-    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual ||
-           op == Op::Atan2;
+// a value as a quotient
+struct Ratio {
+    NodeId numerator, denominator;
+};
+
+// a denominator is part of it
+bool has_poles(const Graph& graph, NodeId id) {
+    switch (graph.op(id)) {
+        case Op::Tan: return true;
+        case Op::Div: return !graph.constant_value(graph.operand(id, 1));
+        case Op::PowInt: return graph.exponent(id) < 0 || has_poles(graph, graph.operand(id, 0));
+        case Op::Neg: return has_poles(graph, graph.operand(id, 0));
+        case Op::Add:
+        case Op::Sub:
+        case Op::Mul: return has_poles(graph, graph.operand(id, 0)) || has_poles(graph, graph.operand(id, 1));
+        default: return false;
+    }
 }
+
+Ratio ratio_of(Graph& graph, NodeId id) {
+    const NodeId one = graph.constant(1);
+    if (!has_poles(graph, id)) return {id, one};
+    const Ratio x = graph.op(id) == Op::Tan ? Ratio{} : ratio_of(graph, graph.operand(id, 0));
+    const auto second = [&] { return ratio_of(graph, graph.operand(id, 1)); };
+    switch (graph.op(id)) {
+        case Op::Tan: return {graph.make(Op::Sin, graph.operand(id, 0)), graph.make(Op::Cos, graph.operand(id, 0))};
+        case Op::Neg: return {graph.neg(x.numerator), x.denominator};
+        case Op::PowInt: {
+            const std::int32_t n = graph.exponent(id);
+            if (n < 0) return {graph.pow(x.denominator, -n), graph.pow(x.numerator, -n)};
+            return {graph.pow(x.numerator, n), graph.pow(x.denominator, n)};
+        }
+        case Op::Mul: {
+            const Ratio y = second();
+            return {graph.mul(x.numerator, y.numerator), graph.mul(x.denominator, y.denominator)};
+        }
+        case Op::Div: {
+            const Ratio y = second();
+            return {graph.mul(x.numerator, y.denominator), graph.mul(x.denominator, y.numerator)};
+        }
+        default: {  // a sum or a difference
+            const Ratio y = second();
+            if (x.denominator == y.denominator) return {graph.make(graph.op(id), x.numerator, y.numerator), x.denominator};
+            return {graph.make(graph.op(id), graph.mul(x.numerator, y.denominator), graph.mul(y.numerator, x.denominator)),
+                    graph.mul(x.denominator, y.denominator)};
+        }
+    }
+}
+
+// by the sign of its one operand, or of something in it
+bool compares_with_zero(const Graph& graph, NodeId id) { return graph.arity(id) == 1 || graph.op(id) == Op::Atan2; }
 
 bool bends(Op op) { return op == Op::Abs || op == Op::Min || op == Op::Max; }
 
@@ -78,23 +124,13 @@ std::vector<NodeId> comparisons_among(const Graph& graph, const std::vector<Node
         const Op op = graph.op(id);
         // `or` is the larger of two truths
         const bool joins = graph.arity(id) == 2 && op != Op::Less && op != Op::LessEqual && traits[id].truth;
-        if (compares(op) && !joins) out.push_back(id);
+        if (compares(graph, id) && !joins) out.push_back(id);
     }
     return out;
 }
 
 bool compare_something(const Graph& graph, const std::vector<NodeId>& order) {
-    return std::ranges::any_of(order, [&](NodeId id) { return compares(graph.op(id)); });
-}
-
-struct Compared {
-    NodeId first, second;
-};
-
-// by a node of an operation that compares
-Compared compared_by(Graph& graph, NodeId id) {
-    const NodeId x = graph.operand(id, 0);
-    return {x, graph.arity(id) > 1 && graph.op(id) != Op::Atan2 ? graph.operand(id, 1) : graph.constant(0)};
+    return std::ranges::any_of(order, [&](NodeId id) { return compares(graph, id); });
 }
 
 // a root and a magnitude are never below zero; floors that only keep a quotient from 0/0 are as good as zero
@@ -143,6 +179,27 @@ std::uint64_t key_of(NodeId x, NodeId y) {
 
 }  // namespace
 
+bool compares(const Graph& graph, NodeId id) {
+    switch (graph.op(id)) {
+        case Op::Abs:
+        case Op::Sign:
+        case Op::Min:
+        case Op::Max:
+        case Op::Less:
+        case Op::LessEqual:
+        case Op::Atan2: return true;  // of y with zero: where x is negative, it jumps there
+        case Op::Atan:
+        case Op::Tanh: return has_poles(graph, graph.operand(id, 0));
+        default: return false;
+    }
+}
+
+Compared compared_by(Graph& graph, NodeId id) {
+    const NodeId x = graph.operand(id, 0);
+    if (graph.op(id) == Op::Atan || graph.op(id) == Op::Tanh) return {ratio_of(graph, x).denominator, graph.constant(0)};
+    return {x, compares_with_zero(graph, id) ? graph.constant(0) : graph.operand(id, 1)};
+}
+
 std::vector<ComparedPair> compared_pairs(Graph& graph, std::span<const NodeId> roots) {
     std::vector<ComparedPair> out;
     Sweep sweep;
@@ -184,7 +241,7 @@ std::uint64_t FrozenConditions::key(NodeId x, NodeId y) { return key_of(x, y); }
 
 void FrozenConditions::leave(std::span<const NodeId> roots) {
     for (const NodeId id : roots) {
-        if (!compares(graph_.op(id))) continue;
+        if (!compares(graph_, id)) continue;
         const Compared pair = compared_by(graph_, id);
         left_.insert(key(pair.first, pair.second));
     }
@@ -215,7 +272,7 @@ void FrozenConditions::find(std::span<const NodeId> roots) {
 // surface the difference counts as zero, whatever round-off makes of it.
 NodeId FrozenConditions::on_side(const Condition& c, NodeId id, NodeId x, NodeId y) {
     const Op op = graph_.op(id);
-    const NodeId zero = graph_.constant(0), other = graph_.arity(id) > 1 && op != Op::Atan2 ? y : zero;
+    const NodeId zero = graph_.constant(0), other = compares_with_zero(graph_, id) ? zero : y;
     const bool same = c.first == compared_by(graph_, id).first;  // or the other way round
     const NodeId side = graph_.symbol_node(c.side);
     const NodeId beside = graph_.make(Op::Less, side, graph_.constant(k_on_surface));
@@ -233,6 +290,20 @@ NodeId FrozenConditions::on_side(const Condition& c, NodeId id, NodeId x, NodeId
         case Op::Max:
             return graph_.make(Op::If, side, graph_.make(Op::If, graph_.make(Op::LessEqual, zero, frozen_sign), x, y),
                                graph_.make(Op::Max, x, y));
+        case Op::Atan: {  // beyond the pole the angle goes on
+            const NodeId written = graph_.make(Op::Atan, x);
+            const auto [numerator, denominator] = ratio_of(graph_, x);
+            const NodeId angle = graph_.make(Op::Atan2, graph_.mul(side, numerator), graph_.mul(side, denominator));
+            const NodeId at_pole = graph_.make(Op::Atan2, numerator, zero);
+            return graph_.make(Op::If, side, graph_.make(Op::If, beside, angle, at_pole), written);
+        }
+        case Op::Tanh: {  // beyond the pole it stays where it came to
+            const auto [numerator, denominator] = ratio_of(graph_, x);
+            const NodeId not_there = graph_.make(Op::Less, zero, graph_.mul(side, denominator));
+            const NodeId end = graph_.mul(frozen_sign, graph_.make(Op::Sign, numerator));
+            const NodeId written = graph_.make(Op::Tanh, x);
+            return graph_.make(Op::If, side, graph_.make(Op::If, not_there, written, end), written);
+        }
         default: {  // atan2: beyond its cut the angle goes on
             const NodeId written = graph_.make(Op::Atan2, x, y);
             const NodeId turned = graph_.add(graph_.make(Op::Atan2, graph_.neg(x), graph_.neg(y)), graph_.mul(side, graph_.pi()));
@@ -250,7 +321,7 @@ NodeId FrozenConditions::frozen(NodeId id, Below below) {
     const NodeId y = arity > 1 ? image(graph_.operand(id, 1), inside) : NodeId{};
     const NodeId z = arity > 2 ? image(graph_.operand(id, 2), inside) : NodeId{};
     const Op op = graph_.op(id);
-    if (compares(op) && !(below == Below::root && bends(op))) {
+    if (compares(graph_, id) && !(below == Below::root && bends(op))) {
         const Compared sides = compared_by(graph_, id);
         if (const auto found = index_.find(key(sides.first, sides.second)); found != index_.end())
             return on_side(conditions_[found->second], id, x, y);

@@ -27,14 +27,9 @@ NodeId resolved(const ConstrainedDynamics& d, const SmoothValue& smooth, Diagnos
     return d.kinematics->resolve(WrittenForces(d, diagnostics).put_in(smooth.value, {}));
 }
 
-bool compares(Op op) {
-    return op == Op::Abs || op == Op::Sign || op == Op::Min || op == Op::Max || op == Op::Less || op == Op::LessEqual ||
-           op == Op::Atan2;
-}
-
 bool compares_anything(const Graph& g) {
     for (std::size_t i = 0; i < g.size(); ++i)
-        if (compares(g.op(NodeId(i)))) return true;
+        if (compares(g, NodeId(i))) return true;
     return false;
 }
 
@@ -61,16 +56,15 @@ std::vector<NodeId> law_values(const ConstrainedDynamics& d) {
     return out;
 }
 
-std::vector<NodeId> those_with(const Graph& g, const std::vector<NodeId>& roots, const ComparedPair& pair) {
+std::vector<NodeId> those_with(Graph& g, const std::vector<NodeId>& roots, const ComparedPair& pair) {
     std::vector<NodeId> out;
     Sweep sweep;
     for (const NodeId root : roots) {
         const std::vector<NodeId>& below = sweep.collect(g, std::span(&root, 1));
         const auto compares_pair = [&](NodeId id) {
-            if (!compares(g.op(id))) return false;
-            const bool with_zero = g.arity(id) == 1 || g.op(id) == Op::Atan2;
-            const NodeId x = g.operand(id, 0), y = with_zero ? NodeId{} : g.operand(id, 1);
-            return (x == pair.first && (y == pair.second || with_zero)) || (x == pair.second && y == pair.first);
+            if (!compares(g, id)) return false;
+            const Compared by = compared_by(g, id);
+            return (by.first == pair.first && by.second == pair.second) || (by.first == pair.second && by.second == pair.first);
         };
         if (std::ranges::any_of(below, compares_pair)) out.push_back(root);
     }

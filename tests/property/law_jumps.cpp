@@ -271,6 +271,56 @@ TEST(LawJumps, BranchCuts) {
     }
 }
 
+// atan of a quotient jumps where the denominator passes zero: of a force it is followed, of a velocity it is an impulse, and a
+// position cannot
+TEST(LawJumps, AnglesOfSlopes) {
+    Draw draw(15);
+    for (std::size_t k = 0; k < members(24); ++k) {
+        const double w = draw.uniform(1, 3), a = draw.uniform(-1, 1), T = draw.uniform(2, 5), pi = std::acos(-1.0);
+        const bool adaptive = k / 3 % k_integrators.size() < 6;
+        const std::string angle = fmt::format("atan(tan({}*t + {}))", text(w), text(a));
+        // a sawtooth of w t + a about multiples of pi, and its integral from zero
+        const auto saw = [&](double t) { return w * t + a - pi * std::round((w * t + a) / pi); };
+        const auto sum = [&](double t) { return (saw(t) * saw(t) - a * a) / (2 * w); };
+        if (k % 3 == 0) {
+            const TextRun r = run_with("system f\ncoord x = 0\nparticle P mass 1 at O + x*N.x\nforce on P = " + angle +
+                                           "*N.x\nrun for " + text(T) + ", rtol 1e-10, atol 1e-12\n",
+                                       k / 3, false);
+            EXPECT_NEAR(last(r, "x'"), sum(T), adaptive ? 1e-8 : 1e-2) << k;
+        } else if (k % 3 == 1) {
+            const TextRun r =
+                run_with("system v\ncoord x = 0, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nconstraint c: x' = " + angle +
+                             "\nrun for " + text(T) + ", rtol 1e-10, atol 1e-12\n",
+                         k / 3, false);
+            EXPECT_NEAR(last(r, "x'"), saw(T), 1e-9) << k;
+            EXPECT_NEAR(last(r, "x"), sum(T), adaptive ? 1e-8 : 1e-2) << k;
+            EXPECT_LT(std::abs(last(r, "balance")), 1e-7) << k;
+        } else {
+            Derivation derivation = derive_text("system p\ncoord y = 0\npoint S at O + " + angle +
+                                                "*N.x\nparticle P mass 1 at S + y*N.y\nrun for 4\n");
+            RunOptions options;
+            options.integrator = k_integrators[k / 3 % 6];
+            (void)run(derivation, options);
+            EXPECT_TRUE(derivation.diagnostics.has(Code::E0833)) << k << render(derivation.diagnostics, derivation.sources);
+        }
+    }
+}
+
+// tanh of a quotient comes to one end and goes on from the other
+TEST(LawJumps, SaturationThroughAPole) {
+    Draw draw(16);
+    for (std::size_t k = 0; k < members(12); ++k) {
+        const double v = draw.uniform(0.5, 2), at = draw.uniform(0.5, 1.5);
+        const TextRun r =
+            run_with(fmt::format("system s\ncoord x = {}, z = 0\nstart x' = {}\nparticle P mass 1 at O + x*N.x\n"
+                                 "particle Q mass 1 at O + z*N.z\nforce on Q = tanh(1/x)*N.z\nrun for {}, rtol 1e-10, "
+                                 "atol 1e-12\n",
+                                 text(-v * at), text(v), text(2 * at)),
+                     k % 6, false);
+        EXPECT_NEAR(last(r, "z'"), 0, 1e-8) << k;  // an odd function of the time from the pole
+    }
+}
+
 // Where the constraints change with the state, speeds before a jump cannot be found from those after it.
 TEST(LawJumps, BackwardsThroughACorner) {
     Draw draw(14);
