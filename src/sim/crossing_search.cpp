@@ -140,7 +140,7 @@ CrossingSearch::Verdict CrossingSearch::judge(const Crossing& c, const Piece& pi
 void CrossingSearch::settle(Crossing& c, const Piece& piece, std::size_t which) {
     const double at_end = at_end_[which];
     if (!std::isfinite(at_end)) {
-        lose(c, piece.b);
+        if (!c.through_infinity || !has_value_after(piece.b, which)) lose(c, piece.b);
     } else if (c.side == 0) {
         if (std::abs(at_end) <= c.noise) return;
         if (c.leaves)
@@ -152,6 +152,12 @@ void CrossingSearch::settle(Crossing& c, const Piece& piece, std::size_t which) 
     } else if (std::isnan(c.grazes)) {
         c.grazes = piece.b;
     }
+}
+
+// A pole, or 0/0, that is met exactly: a single place without a value, where the search goes on.
+bool CrossingSearch::has_value_after(double s, std::size_t which) const {
+    const double next = std::max(1e-12 * (end_ - begin_), 32 * std::numeric_limits<double>::epsilon() * std::abs(s));
+    return std::isfinite(functions_->evaluate(s + next)[which]);
 }
 
 void CrossingSearch::lose(Crossing& c, double at) const {

@@ -67,6 +67,7 @@ private:
     void cross(Crossing& c, const Piece& piece, std::size_t which);
     void section(std::size_t which, int side, double zero, double& a, double& b) const;
     [[nodiscard]] bool go_back_to_clear(const Crossing& c, std::size_t which, int side, double b, double& clear) const;
+    [[nodiscard]] bool has_value_after(double s, std::size_t which) const;
     void lose(Crossing& c, double at) const;
     [[nodiscard]] bool is_pole(const Piece& piece, double a, double b, std::size_t which) const;
     [[nodiscard]] bool is_shortest(const Piece& piece) const;

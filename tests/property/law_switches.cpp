@@ -485,5 +485,32 @@ TEST(LawSwitches, ThroughPoles) {
     }
 }
 
+// The same, and 0/0, where a step or a row meets the place exactly.
+TEST(LawSwitches, PolesThatAreMetExactly) {
+    Draw draw(22);
+    for (std::size_t k = 0; k < members(36); ++k) {
+        const double from = 0.25 * static_cast<double>(1 + k % 6), c = draw.uniform(1.5, 6);
+        const std::string x = k % 2 == 0 ? "th" : fmt::format("(t - {})", from);
+        const bool pole = k % 4 < 2;
+        const TextRun r = run_with(
+            fmt::format("system poles\ncoord th = -{}, z = 0\nstart th' = 1\nparticle Q mass 1 at O + th*N.x\n"
+                        "particle P mass 1 at O + z*N.z\nforce on P = if({} > {}, 1, 0)*N.z\nrun for {}, every 0.25, rtol 1e-9, "
+                        "atol 1e-11\n",
+                        from, fmt::format(fmt::runtime(pole ? "1/{0}" : "(exp({0}) - 1)/{0}"), x), text(pole ? c : 1 + c / 12),
+                        2 * from),
+            k_adaptive[k / 4 % k_adaptive.size()]);
+        double on = std::min(1 / c, from);
+        if (!pole) {  // (e^x - 1)/x rises: by bisection
+            double low = 0, high = from;
+            for (int i = 0; i < 60; ++i) {
+                const double middle = 0.5 * (low + high);
+                (std::expm1(middle) > (1 + c / 12) * middle ? high : low) = middle;
+            }
+            on = from - high;
+        }
+        EXPECT_NEAR(last(r, "z'"), on, 1e-7) << k << ' ' << x << ' ' << c;
+    }
+}
+
 }  // namespace
 }  // namespace appell
