@@ -580,8 +580,10 @@ Switching::Verdict ModeSwitching::worn(double t, std::span<const double> x) {
     if (!reduced && !charted) return Verdict::failed;
     // where there is no chart the run says so, and not the making of another
     Diagnostics none_there;
+    LowerMotionOptions now_and_here = options_;
+    now_and_here.from = t;  // rows that depend on time hold the state where it is
     std::unique_ptr<Mode> fresh =
-        make_mode(system_, off_, x, options_, reduced ? diagnostics_ : none_there, now_->weighs_friction);
+        make_mode(system_, off_, x, now_and_here, reduced ? diagnostics_ : none_there, now_->weighs_friction);
     if (!fresh) return Verdict::failed;
     const Motion &now = now_->lowered.motion, &other = fresh->lowered.motion;
     if (reduced && (!other.reduction || other.reduction->independent == now.reduction->independent)) return Verdict::failed;
