@@ -40,6 +40,18 @@ struct SharedRows {
     std::vector<NodeId> weights;
 };
 
+// What a law of friction knows of its slip beside the slip itself: the direction it slid in last, d + w t, and whether the slip
+// has only begun (1, otherwise 0), so small still that this direction takes the place of its own.
+struct SlipSymbols {
+    std::array<SymbolId, 3> direction, turning;
+    SymbolId begins;
+
+    static constexpr std::size_t k_count = 7;
+    [[nodiscard]] std::array<SymbolId, k_count> all() const {
+        return {direction[0], direction[1], direction[2], turning[0], turning[1], turning[2], begins};
+    }
+};
+
 struct ConstrainedDynamics {
     std::shared_ptr<const Model> model;
     std::shared_ptr<Kinematics> kinematics;
@@ -68,7 +80,7 @@ struct ConstrainedDynamics {
     // of one mode (modes.hpp): constraints that are off, by index, empty when all are on; and, by friction, the symbols of the
     // direction it slid in last, without which a law has no direction at rest
     std::vector<bool> off;
-    std::vector<std::array<SymbolId, 3>> slip_directions;
+    std::vector<SlipSymbols> slips;
 
     std::vector<SharedRows> shared;  // by the user's word, where forces are not unique
 

@@ -6,19 +6,34 @@
 
 namespace appell {
 
-NodeId sliding_force(const ConstrainedDynamics& d, std::size_t index) {
+NodeId last_direction(const ConstrainedDynamics& d, std::size_t index) {
     Graph& g = d.graph();
     const Model& m = *d.model;
-    const Friction& friction = m.frictions[index];
-    const NodeId speed = g.make(Op::Sqrt, g.dot(friction.slip, friction.slip));
-    if (d.slip_directions.empty()) return g.vscale(g.neg(g.div(friction.bound, speed)), friction.slip);
+    const SlipSymbols& slip = d.slips[index];
     NodeId last = g.vector_zero();
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        last = g.vadd(last, g.vscale(g.symbol_node(d.slip_directions[index][axis]), m.frame(Model::newtonian()).basis[axis]));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const NodeId turned = g.mul(g.symbol_node(slip.turning[axis]), g.symbol_node(m.time));
+        last =
+            g.vadd(last, g.vscale(g.add(g.symbol_node(slip.direction[axis]), turned), m.frame(Model::newtonian()).basis[axis]));
+    }
+    return last;
+}
+
+NodeId sliding_force(const ConstrainedDynamics& d, std::size_t index) {
+    Graph& g = d.graph();
+    const Friction& friction = d.model->frictions[index];
+    if (d.slips.empty()) {
+        const NodeId speed = g.make(Op::Sqrt, g.dot(friction.slip, friction.slip));
+        return g.vscale(g.neg(g.div(friction.bound, speed)), friction.slip);
+    }
+    const NodeId last = last_direction(d, index), begins = g.symbol_node(d.slips[index].begins);
+    const NodeId forward = g.mul(g.sub(g.constant(1), begins), g.make(Op::Sign, g.dot(friction.slip, last)));
+    const NodeId way = g.vadd(g.vscale(forward, friction.slip), g.vscale(begins, last));
+    const NodeId size = g.make(Op::Sqrt, g.dot(way, way));
     // the floor only keeps 0/0 away
-    const NodeId over = g.div(g.make(Op::Sign, g.dot(friction.slip, last)), g.make(Op::Max, speed, g.constant(1e-300)));
-    const NodeId moving = g.make(Op::Less, g.constant(0), speed);
-    const NodeId direction = g.vadd(g.vscale(over, friction.slip), g.vscale(g.sub(g.constant(1), moving), last));
+    const NodeId over = g.div(g.constant(1), g.make(Op::Max, size, g.constant(1e-300)));
+    const NodeId moving = g.make(Op::Less, g.constant(0), size);
+    const NodeId direction = g.vadd(g.vscale(over, way), g.vscale(g.sub(g.constant(1), moving), last));
     return g.vscale(g.neg(friction.bound), direction);
 }
 
@@ -60,14 +75,13 @@ Result<ConstrainedDynamics> in_start_mode(const ConstrainedDynamics& whole, std:
     return in_mode(leaving, std::move(off));
 }
 
-Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
-                                    std::vector<std::array<SymbolId, 3>> directions) {
+Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off, std::vector<SlipSymbols> slips) {
     Result<ConstrainedDynamics> result;
     std::vector<bool> kept;
     for (const ConstraintRow& row : whole.rows) kept.push_back(!off[row.constraint]);
     ConstrainedDynamics d = with_rows(whole, kept);
     d.off = std::move(off);
-    d.slip_directions = std::move(directions);
+    d.slips = std::move(slips);
     d.C.clear();
     d.C_of_ideal = d.C_of_reaction = false;
     d.actuators.clear();

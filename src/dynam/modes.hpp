@@ -11,9 +11,13 @@
 namespace appell {
 
 // The force of friction while it slides, on the place it acts on: -bound times the direction of the slip. With symbols of the
-// direction slid in last, d, the direction is unit(slip) with the sign that keeps it on the side of d, and d itself at rest: it
-// goes smoothly through zero slip, so that the instant can be found, and it leaves rest the way the rest was lost.
+// slip, d the direction slid in last, the direction is unit(slip) with the sign that keeps it on the side of d, and d itself at
+// rest: it goes smoothly through zero slip, so that the instant can be found, and it leaves rest the way the rest was lost. While
+// the slip begins the direction is d.
 [[nodiscard]] NodeId sliding_force(const ConstrainedDynamics& dynamics, std::size_t friction);
+
+// the direction slid in last, at the time that it is
+[[nodiscard]] NodeId last_direction(const ConstrainedDynamics& dynamics, std::size_t friction);
 
 // whether a friction slides in this mode: its constraint is on, and it does not stick
 [[nodiscard]] bool slides(const ConstrainedDynamics& dynamics, std::size_t friction);
@@ -24,9 +28,9 @@ namespace appell {
 [[nodiscard]] bool has_nonideal(const ConstrainedDynamics& dynamics);
 [[nodiscard]] ConstrainedDynamics without_sticking(const ConstrainedDynamics& dynamics);
 
-// The dynamics of a mode. `directions`: of every friction; empty for the law as the user wrote it.
+// The dynamics of a mode. `slips`: of every friction; empty for the law as the user wrote it.
 [[nodiscard]] Result<ConstrainedDynamics> in_mode(const ConstrainedDynamics& whole, std::vector<bool> off,
-                                                  std::vector<std::array<SymbolId, 3>> directions = {});
+                                                  std::vector<SlipSymbols> slips = {});
 
 // The same for the start, where frictions may leave rest: by friction the direction, zero for one that does not.
 [[nodiscard]] Result<ConstrainedDynamics> in_start_mode(const ConstrainedDynamics& whole, std::vector<bool> off,

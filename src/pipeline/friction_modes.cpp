@@ -55,10 +55,18 @@ bool solve_in_place(std::vector<double>& J, std::vector<double>& r) {
 }  // namespace
 
 void ModeSwitching::give_friction_parameters(Mode& mode) const {
-    std::vector<std::array<double, 3>> values = direction_;
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (!off_[m_.frictions[i].stick]) values[i] = {shares_.weight(i), 0, 0};
-    mode.set_directions(values);
+    std::vector<SlipParameters> slips(direction_.size());
+    for (std::size_t i = 0; i < slips.size(); ++i) {
+        if (!off_[m_.frictions[i].stick]) {
+            slips[i].direction = {shares_.weight(i), 0, 0};
+            continue;
+        }
+        slips[i] = {direction_[i], {}, begins_[i]};
+        if (!begins_[i]) continue;
+        slips[i].turning = turning_[i];
+        for (std::size_t axis = 0; axis < 3; ++axis) slips[i].direction[axis] -= turning_[i][axis] * turned_at_;
+    }
+    mode.set_slips(slips);
 }
 
 std::vector<std::size_t> ModeSwitching::holding() const {
@@ -166,6 +174,13 @@ bool ModeSwitching::reached_bound(std::size_t friction) const {
 // Where slip begins the law has the direction of the slip acceleration, which depends on the law. Newton's method for the angles
 // by which the directions lie beside the accelerations; where none is found, or what is found is backward, they stay.
 bool ModeSwitching::turn_to_slip(double t, std::span<const double> x) {
+    std::vector<std::size_t> starting;
+    for (std::size_t i = 0; i < m_.frictions.size(); ++i)
+        if (!off_[m_.frictions[i].constraint] && off_[m_.frictions[i].stick] && at_.at_rest(i)) starting.push_back(i);
+    return starting.empty() || turn_to_slip(t, x, starting);
+}
+
+bool ModeSwitching::turn_to_slip(double t, std::span<const double> x, std::span<const std::size_t> starting) {
     struct Turning {
         std::size_t friction;
         std::array<double, 3> axis;
@@ -175,15 +190,12 @@ bool ModeSwitching::turn_to_slip(double t, std::span<const double> x) {
     const auto beside = [&](const Turning& of) {
         return dot(at_.slip_acceleration[of.friction], cross(of.axis, direction_[of.friction]));
     };
-    const auto begins = [&](std::size_t i) {
-        return !off_[m_.frictions[i].constraint] && off_[m_.frictions[i].stick] && at_.at_rest(i) &&
-               length(at_.slip_acceleration[i]) > k_shows_direction * at_.slip_terms[i];
-    };
+    const auto begins = [&](std::size_t i) { return length(at_.slip_acceleration[i]) > k_shows_direction * at_.slip_terms[i]; };
     constexpr int k_most_steps = 40;
     constexpr double k_small_angle = 1e-6, k_straight = 1e-12, k_widest = 0.5;
     for (int step = 0; step < k_most_steps; ++step) {
         double largest = 0;
-        for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
+        for (const std::size_t i : starting) {
             if (!begins(i)) continue;
             const std::array<double, 3> axis = cross(direction_[i], at_.slip_acceleration[i]);
             const double part = length(axis) / length(at_.slip_acceleration[i]);

@@ -130,11 +130,24 @@ bool ModeSwitching::settle_all(double t, std::span<double> x) {
     return true;
 }
 
-double ModeSwitching::next_instant(double t, double t_end) { return laws_ ? laws_->next_instant(now_->laws, t, t_end) : t_end; }
+double ModeSwitching::next_instant(double t, double t_end) {
+    law_instant_ = laws_ ? laws_->next_instant(now_->laws, t, t_end) : t_end;
+    return onset_end_ > t ? std::min(law_instant_, onset_end_) : law_instant_;
+}
 
 Switching::Verdict ModeSwitching::instant(double t, std::span<double> x) {
     Instant now{t, off_, {x.begin(), x.end()}};
     look_at_events(t, x);
+    if (t >= onset_end_) {
+        const auto stopped = end_slip_onset(t, x);
+        if (!stopped) return Verdict::failed;
+        if (!stopped->empty()) return happen(now, x, *stopped, {});
+    }
+    if (!laws_ || t < law_instant_) {
+        now.acted.resize(m_.events.size());
+        settle_guards(now, x);
+        return Verdict::go_on;
+    }
     if (laws_->due().empty()) {  // the search for instants got only that far, or a condition loses its value
         now.acted.resize(m_.events.size());
         settle_guards(now, x);

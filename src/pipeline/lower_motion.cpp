@@ -310,9 +310,9 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (r.level != Level::acceleration) motion.velocity_constraints.push_back(r.constraint);
     motion.rate_constraints = solved_constraints(d);
     motion.parameters = std::move(found->numbers.parameters);
-    out.first_direction = motion.parameters.size();
-    motion.parameters.resize(motion.parameters.size() + 3 * d.slip_directions.size(), 0.0);
-    for (std::size_t i = 0; i < d.slip_directions.size(); ++i) motion.parameters[out.first_direction + 3 * i] = 1;
+    out.first_slip = motion.parameters.size();
+    motion.parameters.resize(out.first_slip + SlipSymbols::k_count * d.slips.size(), 0.0);
+    for (std::size_t i = 0; i < d.slips.size(); ++i) motion.parameters[out.first_slip + SlipSymbols::k_count * i] = 1;
     for (const Friction& friction : m.frictions)
         motion.repeats_rows = motion.repeats_rows || (!d.off.empty() && !d.off[friction.stick]);
     for (std::size_t i = 0; i < m.coordinates.size(); ++i)
@@ -323,7 +323,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
     out.length_symbol = length_symbol;
     std::optional<ConstrainedDynamics> with_damping;
     if (options.drift == DriftControl::baumgarte) with_damping = damp(d, options, motion, lowering);
-    motion.length = motion.parameters[out.first_direction - 1];
+    motion.length = motion.parameters[out.first_slip - 1];
     out.first_side = motion.first_side = motion.parameters.size();
     if (options.conditions != nullptr) {
         options.conditions->find(motion_expressions(d));
@@ -359,10 +359,11 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         if (const auto* q = std::get_if<QuaternionRotation>(&frame.orientation)) motion.quaternions.push_back(q->coordinates);
     // `minimal`: what is integrated is decided where the run starts
     auto at_start = values_on_constraints(m, motion, out.x0, options.from, start);
-    for (const std::array<SymbolId, 3>& direction : d.slip_directions) {
+    for (const SlipSymbols& slip : d.slips) {
         if (!at_start) break;
-        if (at_start->size() <= direction.front().index()) at_start->resize(direction.front().index() + 1, 0.0);
-        (*at_start)[direction.front().index()] = 1;  // as their parameters are so far: no row of friction has the weight zero
+        const std::size_t first = slip.direction.front().index();
+        if (at_start->size() <= first) at_start->resize(first + 1, 0.0);
+        (*at_start)[first] = 1;  // as their parameters are so far: no row of friction has the weight zero
     }
     if (tree && !(at_start && tree->has_inertia(*at_start))) {
         // M says which rate has none, or that the rows give it one

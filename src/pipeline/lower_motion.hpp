@@ -55,7 +55,7 @@ struct LoweredMotion {
     SymbolId length_symbol;                   // the model's length, last of the programs' inputs
     std::vector<SymbolId> inputs;             // of the programs
     std::vector<ConstrainedSolve> equations;  // that give u' and the multipliers
-    std::size_t first_direction = 0;          // among the motion's parameters: directions of slip, three by friction
+    std::size_t first_slip = 0;               // among the motion's parameters: by friction those of SlipSymbols
     std::size_t first_side = 0, sides = 0;    // likewise: sides of conditions
     std::size_t nodes = 0;                    // of the expression graph
     std::size_t instructions = 0;             // of the accelerations' program

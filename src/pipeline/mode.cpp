@@ -38,10 +38,16 @@ SwitchedSystem::SwitchedSystem(const ConstrainedDynamics& all, double rtol, doub
             contact_rows.push_back(row);
         }
     for (std::size_t i = 0; i < model.frictions.size(); ++i) {
-        std::array<SymbolId, 3> symbols;
-        for (std::size_t axis = 0; axis < 3; ++axis)
-            symbols[axis] = whole.graph().add_symbol(fmt::format("slip direction {}.{}", i + 1, "xyz"[axis]), SymbolKind::other);
-        direction_symbols.push_back(symbols);
+        SlipSymbols slip;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const auto symbol = [&](const char* what) {
+                return whole.graph().add_symbol(fmt::format("slip {} {}.{}", what, i + 1, "xyz"[axis]), SymbolKind::other);
+            };
+            slip.direction[axis] = symbol("direction");
+            slip.turning[axis] = symbol("turning");
+        }
+        slip.begins = whole.graph().add_symbol(fmt::format("slip begins {}", i + 1), SymbolKind::other);
+        slips.push_back(slip);
     }
 }
 
@@ -53,9 +59,13 @@ void Mode::set_parameter(std::size_t place, double value) {
     if (forces) forces->set_parameter(place, value);
 }
 
-void Mode::set_directions(std::span<const std::array<double, 3>> directions) {
-    for (std::size_t i = 0; i < directions.size(); ++i)
-        for (std::size_t axis = 0; axis < 3; ++axis) set_parameter(lowered.first_direction + 3 * i + axis, directions[i][axis]);
+void Mode::set_slips(std::span<const SlipParameters> slips) {
+    std::size_t place = lowered.first_slip;
+    for (const SlipParameters& slip : slips) {
+        for (const double part : slip.direction) set_parameter(place++, part);
+        for (const double part : slip.turning) set_parameter(place++, part);
+        set_parameter(place++, slip.begins ? 1 : 0);
+    }
 }
 
 void Mode::set_sides(std::span<const int> sides) {
@@ -227,9 +237,9 @@ private:
             const Friction& f = m_.frictions[i];
             if (off_[f.constraint]) continue;
             if (off_[f.stick]) {
-                NodeId forward = g_.constant(0);
-                for (std::size_t axis = 0; axis < 3; ++axis)
-                    forward = g_.add(forward, g_.mul(slip_[3 * i + axis], g_.symbol_node(s_.direction_symbols[i][axis])));
+                // a slip that has only begun lies on zero, and does not stop
+                const NodeId slip = quantities_.scalar(g_.dot(f.slip, last_direction(d_, i)), f.span);
+                const NodeId forward = g_.add(slip, g_.symbol_node(s_.slips[i].begins));
                 guard({What::stops, i}, forward, contact_or_friction(s_.rest_speed, false));
             } else {
                 guard({What::slips, i}, g_.sub(static_bound_[i], length(friction_, i)), contact_or_friction(0, false));
@@ -278,12 +288,13 @@ private:
         for (std::size_t i = 0; i < m_.frictions.size(); ++i) {
             if (!slides(d_, i)) continue;
             const NodeId size = length(slip_, i);
-            // close to rest the direction is round-off: it stays
-            const NodeId clear = g_.make(Op::Less, g_.constant(s_.rest_speed), size);
+            // close to rest the direction is round-off: it stays; and so it does where the slip begins
+            const NodeId begun = g_.sub(g_.constant(1), g_.symbol_node(s_.slips[i].begins));
+            const NodeId clear = g_.make(Op::Less, g_.constant(s_.rest_speed), g_.mul(begun, size));
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 const NodeId unit = g_.div(slip_[3 * i + axis], g_.make(Op::Max, size, g_.constant(1e-300)));
-                followed.push_back(g_.make(Op::If, clear, unit, g_.symbol_node(s_.direction_symbols[i][axis])));
-                motion.followed.push_back(mode_.lowered.first_direction + 3 * i + axis);
+                followed.push_back(g_.make(Op::If, clear, unit, g_.symbol_node(s_.slips[i].direction[axis])));
+                motion.followed.push_back(mode_.lowered.first_slip + SlipSymbols::k_count * i + axis);
             }
         }
         if (!followed.empty()) motion.follow = lower({mode_.lowered.inputs, {}, {{"follow", followed}}});
@@ -352,7 +363,7 @@ private:
 void weigh_rows_of_friction(const SwitchedSystem& system, ConstrainedDynamics& d) {
     for (std::size_t row = 0; row < d.rows.size(); ++row)
         if (const auto& friction = system.model.constraints[d.rows[row].constraint].stick_of)
-            d.shared.push_back({{row}, {d.graph().symbol_node(system.direction_symbols[*friction].front())}});
+            d.shared.push_back({{row}, {d.graph().symbol_node(system.slips[*friction].direction.front())}});
 }
 
 }  // namespace
@@ -362,7 +373,7 @@ std::unique_ptr<Mode> make_mode(const SwitchedSystem& system, const std::vector<
     auto mode = std::make_unique<Mode>();
     const Model& m = system.model;
     if (m.switches()) {
-        Result<ConstrainedDynamics> dynamics = in_mode(system.whole, off, system.direction_symbols);
+        Result<ConstrainedDynamics> dynamics = in_mode(system.whole, off, system.slips);
         diagnostics.append(dynamics.diagnostics);
         if (!dynamics.ok()) return nullptr;
         mode->dynamics = std::move(*dynamics);

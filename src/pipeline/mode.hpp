@@ -24,12 +24,18 @@ struct SwitchedSystem {
 
     const ConstrainedDynamics& whole;  // with the rows of all constraints
     const Model& model;
-    std::vector<std::size_t> contacts;                       // constraints
-    std::vector<std::size_t> contact_rows;                   // their rows in `whole`
-    std::vector<std::array<SymbolId, 3>> direction_symbols;  // by friction: the direction it slides in; see Mode::set_directions
-    double rest_speed, gap_noise;                            // speeds and gaps below these are zero
-    double touching;                                         // gaps of contacts that may be closed are not larger
-    double first_rtol, first_atol;                           // to which coordinates are known in those first steps
+    std::vector<std::size_t> contacts;      // constraints
+    std::vector<std::size_t> contact_rows;  // their rows in `whole`
+    std::vector<SlipSymbols> slips;         // by friction; see Mode::set_slips
+    double rest_speed, gap_noise;           // speeds and gaps below these are zero
+    double touching;                        // gaps of contacts that may be closed are not larger
+    double first_rtol, first_atol;          // to which coordinates are known in those first steps
+};
+
+// the values of SlipSymbols
+struct SlipParameters {
+    std::array<double, 3> direction{1, 0, 0}, turning{};
+    bool begins = false;
 };
 
 struct GuardMeaning {
@@ -55,8 +61,8 @@ struct Mode {
     std::size_t rank = 0;                      // of its rows, at its last inspection
     bool weighs_friction = false;              // rows of friction that sticks have weights of their own
 
-    // of friction that slides its direction, of friction that sticks the weight of its rows and zeros
-    void set_directions(std::span<const std::array<double, 3>> directions);
+    // by friction; of one that sticks the direction is the weight of its rows and zeros
+    void set_slips(std::span<const SlipParameters> slips);
     // by condition; more than there are in this mode may be given
     void set_sides(std::span<const int> sides);
 

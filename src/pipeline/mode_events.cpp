@@ -75,7 +75,7 @@ std::optional<ModeSwitching::Outcome> ModeSwitching::outcome_of(double t, std::s
     out.off = std::exchange(off_, off);
     direction_ = directions;
     now_ = mode;
-    now_->set_directions(direction_);
+    give_friction_parameters(*now_);
     failure_ = failure;
     (void)inspect(t, x);
     if (!good) return std::nullopt;

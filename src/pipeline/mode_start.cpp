@@ -71,6 +71,10 @@ bool ModeSwitching::begin() {
     for (std::size_t c = 0; c < off_.size(); ++c)
         if (!off_[c] && !m_.constraints[c].stick_of) begin_friction(c);
     if (settle_all(t, x)) {
+        if (!begin_slips(t, x)) {
+            diagnostics_.add(failure_);
+            return false;
+        }
         settle_guards({t, off_, {}, {}, std::vector<bool>(m_.events.size())}, x);
         return true;
     }

@@ -39,10 +39,13 @@ ModeSwitching::ModeSwitching(const ConstrainedDynamics& whole, LowerMotionOption
       atol_(run.atol),
       rtol_(run.rtol),
       duration_(std::abs(run.t1 - run.t0)),
+      fixed_step_(info(run.integrator).fixed_step ? run.step : 0),
       direction_of_time_(run.t1 < run.t0 ? -1 : 1),
       diagnostics_(diagnostics),
       contacts_(system_.contacts),
       direction_(m_.frictions.size(), {1, 0, 0}),
+      begins_(m_.frictions.size(), false),
+      turning_(m_.frictions.size()),
       shares_(m_.frictions.size()),
       off_(off_at_start(m_)),
       at_(system_),
@@ -467,7 +470,7 @@ void ModeSwitching::say(const Instant& now, std::span<const GuardMeaning> happen
                                                                                  : "slips"));
     }
     for (const auto& [kind, i] : happened)
-        if (kind == GuardMeaning::What::stops && what.empty() && off_[m_.frictions[i].stick])
+        if (kind == GuardMeaning::What::stops && what.empty() && off_[m_.frictions[i].stick] && !slides_in_plane(i))
             what.push_back(fmt::format("{} slips the other way", m_.constraints[m_.frictions[i].constraint].name));
     if (!what.empty()) record(now.t, fmt::format("{}", fmt::join(what, ", ")), x);
 }
@@ -483,6 +486,7 @@ Switching::Verdict ModeSwitching::happen(Instant& now, std::span<double> x, std:
     }
     const bool ledger = x.size() > states() && motion().works.back() == k_jumps;
     const double energy_before = ledger ? energy(now.t, x) : 0;
+    if (!remember_directions(now.t, x)) return Verdict::failed;
     std::vector<GuardMeaning> round(happened.begin(), happened.end());
     for (std::size_t rounds = 0; rounds == 0 || !round.empty(); ++rounds) {
         if (rounds == k_most_rounds) {
@@ -497,6 +501,7 @@ Switching::Verdict ModeSwitching::happen(Instant& now, std::span<double> x, std:
         if (now.changed) look_at_events(now, x, round);
     }
     if (now.changed && ledger) add_work(motion(), x, x.size() - states() - 1, energy(now.t, x) - energy_before);
+    if (now.changed && !begin_slips(now.t, x)) return Verdict::failed;
     if (now.changed) settle_guards(now, x);
     say(now, happened, x);
     if (now.stop) return Verdict::stop;

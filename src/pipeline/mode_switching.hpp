@@ -16,6 +16,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -115,6 +116,23 @@ private:
     bool frictions_hold(double t, std::span<const double> x, bool at_bound);
     bool give_way(double t, std::span<const double> x);
     bool turn_to_slip(double t, std::span<const double> x);
+    bool turn_to_slip(double t, std::span<const double> x, std::span<const std::size_t> starting);
+    // slip that begins in a plane (slip_onset.cpp)
+    struct SlipTrial {
+        std::vector<std::array<double, 3>> direction, turning;  // by slip
+        std::vector<double> speed;                              // likewise, at its end
+        double error = 0;                                       // of the slips, in parts of what the tolerances allow
+        std::vector<double> slow_enough{};                      // for fixed steps: by slip, the speed that they need at its end
+        bool too_fast = false;                                  // one of the slips is slower than that
+    };
+    [[nodiscard]] bool slides_in_plane(std::size_t friction) const;
+    std::optional<std::vector<double>> predict(MotionProgram& rate, double t, std::span<const double> x, double after);
+    std::optional<SlipTrial> try_slips(double t, std::span<const double> x, std::span<const std::size_t> slips, double duration);
+    bool find_slow_enough(double t, std::span<const double> x, std::span<const std::size_t> slips, SlipTrial& out);
+    bool try_all_slips(double t, std::span<const double> x, const std::vector<std::size_t>& slips);
+    bool begin_slips(double t, std::span<const double> x);
+    std::optional<std::vector<GuardMeaning>> end_slip_onset(double t, std::span<const double> x);
+    bool remember_directions(double t, std::span<const double> x);
 
     // what happens at one instant
     struct Instant {
@@ -172,11 +190,18 @@ private:
     SwitchedSystem system_;
     LowerMotionOptions options_;
     double atol_, rtol_, duration_;
+    double fixed_step_;  // 0: steps follow the tolerances
     int direction_of_time_;
     std::optional<LawSwitching> laws_;  // where there are conditions in them
     Diagnostics& diagnostics_;
-    const std::vector<std::size_t>& contacts_;          // constraints
-    std::vector<std::array<double, 3>> direction_;      // by friction: it slides in, or slid in last
+    const std::vector<std::size_t>& contacts_;      // constraints
+    std::vector<std::array<double, 3>> direction_;  // by friction: it slides in, or slid in last
+    // By friction: whether its slip has only begun, with the direction above at the time turned_at_, and how that turns; until
+    // when that may stand for the direction of the slip.
+    std::vector<bool> begins_;
+    std::vector<std::array<double, 3>> turning_;
+    double turned_at_ = 0, onset_end_ = std::numeric_limits<double>::infinity();
+    double law_instant_ = 0;                            // the next one
     FrictionShares shares_;                             // of those that stick
     std::vector<std::size_t> reached_;                  // frictions that have just come to their bounds
     std::vector<std::vector<std::size_t>> set_places_;  // by event and set, in x

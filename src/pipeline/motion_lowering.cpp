@@ -76,8 +76,8 @@ MotionLowering::MotionLowering(const ConstrainedDynamics& dynamics, SymbolId len
       row_sizes_(row_sizes(dynamics)),
       rows_follow_(!row_sizes_.empty() && rows_follow_from_others(dynamics)) {
     inputs_.push_back(length);
-    for (const std::array<SymbolId, 3>& direction : dynamics.slip_directions)
-        inputs_.insert(inputs_.end(), direction.begin(), direction.end());
+    for (const SlipSymbols& slip : dynamics.slips)
+        for (const SymbolId symbol : slip.all()) inputs_.push_back(symbol);
     std::vector<NodeId> squares;
     for (const Speed& s : m_.speeds) squares.push_back(g_.pow(g_.symbol_node(s.u), 2));
     squares.push_back(g_.constant(rest_speed * rest_speed));
