@@ -127,7 +127,11 @@ void choose_independent(ConstrainedDynamics& d, Diagnostics& diagnostics) {
     for (const SparseEntry& e : d.A.entries) entries.push_back(e.value);
     const std::vector<double> numbers = evaluate<double>(d.graph(), entries, std::span<const double>(values));
     if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return;
-    if (choose_speed_partition(d, values, d.dependent).rows.size() == d.dependent.size()) return;
+    // where constraints come and go, modes may take other speeds
+    const bool switched = std::ranges::any_of(d.rows, [&](const ConstraintRow& row) { return switches(m, row); });
+    if (switched ? choice_fits_what_is_always_on(d, values)
+                 : choose_speed_partition(d, values, d.dependent).rows.size() == d.dependent.size())
+        return;
     std::vector<std::string> names;
     for (const std::uint32_t speed : d.independent) names.push_back(m.speeds[speed].name);
     diagnostics.add({Code::E0817, m.independent_span,

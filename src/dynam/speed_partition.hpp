@@ -27,6 +27,22 @@ struct SpeedPartition {
 [[nodiscard]] SpeedPartition choose_speed_partition(const ConstrainedDynamics& dynamics, std::span<const double> values,
                                                     std::span<const std::uint32_t> dependent = {});
 
+// The user's choice of independent speeds in one mode of a system that switches, at a state. A choice that does not fit the rows
+// that are on is a preference: of the speeds that were to depend as many do as can, and only where they are too few, or
+// determined badly, others.
+// It stays as it is where it fits, and where the rows that are always on contradict it.
+struct FittedChoice {
+    std::vector<std::uint32_t> independent, dependent;
+    bool leaves_out = false;  // a speed that was named depends here, and one that was not does not
+};
+[[nodiscard]] FittedChoice fitted_choice(const ConstrainedDynamics& mode, std::span<const double> values);
+
+// whether the rows that are always on determine as much of the speeds that are to depend as they determine of all
+[[nodiscard]] bool choice_fits_what_is_always_on(const ConstrainedDynamics& dynamics, std::span<const double> values);
+
+// whether something switches a constraint of this row on or off
+[[nodiscard]] bool switches(const Model& model, const ConstraintRow& row);
+
 // numbers in (0.2, 1.2), always the same, for models whose start state can not be had
 [[nodiscard]] std::vector<double> generic_values(const Graph& graph);
 

@@ -129,7 +129,9 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "servo track: x = 1 m by F1", true},
     {Kind::independent, "independent", "independent SPEED, ...",
      "Fixes the independent speeds of `minimal` and of the matrices J1 to V; they are chosen by conditioning at the start when "
-     "absent. A speed may be named by its rate x' where it is that rate.",
+     "absent. Where contacts, friction or events switch constraints, the choice is a preference: a mode in which it does not fit "
+     "takes of the speeds named as many as are independent there, and others where these are too few "
+     "([N0867](diagnostics.md#n0867)). A speed may be named by its rate x' where it is that rate.",
      "independent u1, u2", false},
     {Kind::evidence, "evidence", "evidence CONSTRAINT, ...",
      "Constraints whose forces stay in the equations that `derive` prints, with their multipliers; the others are eliminated "
@@ -179,7 +181,8 @@ constexpr auto k_statements = std::to_array<StatementInfo>({
      "`formulation minimal` only "
      "independent coordinates and speeds are integrated; the others solve the constraints themselves, at every step and in "
      "every row, so that there is no drift and `stabilize` has nothing to do. Where the independent ones no longer determine "
-     "the others well, others are chosen; those of `independent` are kept, and the run ends by name where they fail.",
+     "the others well, others are chosen; those of `independent` are kept, and the run ends by name where they fail; "
+     "in models that switch constraints they are a preference.",
      "run for 10 s, every 0.01 s, rtol 1e-7, atol 1e-8", false},
     {Kind::plot, "plot", "plot EXPR, ... [vs EXPR]  |  plot path(POINT), ... [in plane AXIS AXIS]",
      "Curves against time or another expression, or the paths of points.", "plot x, y vs t", true},

@@ -13,6 +13,7 @@
 #include "dynam/energy_ledger.hpp"
 #include "dynam/quantities.hpp"
 #include "dynam/shares.hpp"
+#include "dynam/speed_partition.hpp"
 #include "dynam/state_partition.hpp"
 #include "expr/dependence.hpp"
 #include "jit/native_code.hpp"
@@ -374,10 +375,23 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         at_start = values_on_constraints(m, motion, out.x0, options.from, start);
     }
     if (at_start) out.start_values = *at_start;
-    std::optional<ConstrainedDynamics> partitioned;
+    // in a mode the user's independent speeds are those that fit it
+    std::optional<ConstrainedDynamics> partitioned, fitted;
+    if (at_start && !d.off.empty() && !d.independent.empty()) {
+        FittedChoice choice = fitted_choice(d, *at_start);
+        out.leaves_out_named_speeds = choice.leaves_out;
+        for (const std::uint32_t j : choice.independent) out.independent_in_mode.push_back(j);
+        fitted.emplace(d);
+        for (ConstrainedDynamics* const of : {&*fitted, with_damping ? &*with_damping : nullptr}) {
+            if (of == nullptr) continue;
+            of->independent = choice.independent;
+            of->dependent = choice.dependent;
+        }
+    }
+    const ConstrainedDynamics& chosen = fitted ? *fitted : d;
     Result<StatePartition> partition;
     if (options.formulation == Formulation::minimal && at_start) {
-        partition = choose_state_partition(d, *at_start);
+        partition = choose_state_partition(chosen, *at_start);
         diagnostics.append(partition.diagnostics);
         if (!partition.ok()) return result;
         for (const std::uint32_t i : partition->coordinates) out.independent_coordinates.push_back(i);
@@ -386,7 +400,7 @@ Result<LoweredMotion> lower_motion(const ConstrainedDynamics& d, const LowerMoti
         // the accelerations by the same partition, where all rows take part in it
         if (motion.velocity_rows == d.rows.size()) partitioned.emplace(d).independent = partition->speeds;
     }
-    const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : d;
+    const ConstrainedDynamics& of_run = partitioned ? *partitioned : with_damping ? *with_damping : chosen;
     const std::vector<double>& at = at_start ? *at_start : start;
     Formulated equations;
     if (tree) equations.solves = articulated_rates(of_run, *tree);

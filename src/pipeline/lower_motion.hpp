@@ -51,7 +51,10 @@ struct LoweredMotion {
     RowLayout layout;
     // of `minimal`, what is integrated
     std::vector<std::size_t> independent_coordinates, independent_speeds;
-    Partition partition{};                    // of the rates, where the formulation is made for one
+    Partition partition{};  // of the rates, where the formulation is made for one
+    // of a mode: the user's independent speeds as they fit it; some that were named depend on others that were not
+    std::vector<std::size_t> independent_in_mode;
+    bool leaves_out_named_speeds = false;
     SymbolId length_symbol;                   // the model's length, last of the programs' inputs
     std::vector<SymbolId> inputs;             // of the programs
     std::vector<ConstrainedSolve> equations;  // that give u' and the multipliers

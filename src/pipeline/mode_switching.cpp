@@ -76,10 +76,27 @@ std::vector<std::array<double, 3>> ModeSwitching::leaves_along() const {
 
 Mode* ModeSwitching::mode(std::span<const double> x) {
     auto& place = modes_[off_];
-    if (!place) place = make_mode(system_, off_, x, options_, diagnostics_);
+    if (!place) {
+        place = make_mode(system_, off_, x, options_, diagnostics_);
+        if (place) judge_independent(*place);
+    }
     if (place) give_friction_parameters(*place);
     if (place && laws_) place->set_sides(laws_->sides());
     return place.get();
+}
+
+// the user's choice of speeds, where a mode cannot use it
+void ModeSwitching::judge_independent(const Mode& mode) {
+    const bool used = options_.formulation == Formulation::minimal || options_.formulation == Formulation::nonminimal;
+    if (!used || !mode.lowered.leaves_out_named_speeds || std::exchange(choice_said_, true)) return;
+    const auto names = [&](const auto& speeds) {
+        std::vector<std::string> out;
+        for (const std::size_t i : speeds) out.push_back(m_.speeds[i].name);
+        return fmt::format("{}", fmt::join(out, ", "));
+    };
+    diagnostics_.add({Code::N0867, m_.independent_span,
+                      fmt::format("{} cannot be independent in the mode `{}`", names(whole_.independent), describe()),
+                      fmt::format("independent there: {}", names(mode.lowered.independent_in_mode)), "", ""});
 }
 
 bool ModeSwitching::fail(std::string why) {

@@ -89,6 +89,7 @@ public:
 private:
     void remark(const GuardNote& note, const std::string& guard);
     Mode* mode(std::span<const double> x);  // of what is on; made when it is first needed
+    void judge_independent(const Mode& mode);
     bool change_to_mode(std::span<const double> x);
     bool inspect(double t, std::span<const double> x);
     bool project(double t, std::span<double> x, bool from_start);
@@ -224,6 +225,7 @@ private:
     };
     std::map<std::size_t, Pace> paces_;
     std::vector<Settled> settled_;
+    bool choice_said_ = false;                                  // that a mode cannot use the independent speeds
     std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events
     std::map<std::string, GuardRemark> remarks_;
     std::set<std::size_t> no_value_said_;  // events

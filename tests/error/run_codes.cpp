@@ -249,6 +249,7 @@ std::vector<BadModel> bad_models() {
     add(Code::E0815, particle("run from 1e9 s, for 1 s, every 1e-7 s"));
     add(Code::W0845, particle("start x' = 1 m/s\nevent a: x - 2 m rising => set x' = 2 m/s\n"
                               "event b: 2*x - 4 m rising => set x' = 3 m/s\nrun for 2 s, every 1 s"));
+    add(Code::N0867, particle("constraint floor: y >= 0\nindependent y'\nrun for 1 s, formulation minimal"));
     // without stabilization the circle is left, and its force does work that no ledger has
     add(Code::W0823,
         particle("gravity -g*N.y\nconstraint c: x^2 + y^2 = 1\nrun for 300 s, rtol 1e-5, atol 1e-5, stabilize none"));
