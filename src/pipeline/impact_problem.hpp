@@ -12,6 +12,7 @@
 #include "base/diagnostics.hpp"
 #include "expr/conditions.hpp"
 #include "pipeline/mode.hpp"
+#include "tape/least_change.hpp"
 
 namespace appell {
 
@@ -24,7 +25,15 @@ public:
     [[nodiscard]] std::optional<std::vector<double>> solve(double t, std::span<const double> x,
                                                            const std::vector<bool>& touching);
 
+    // A change of the speeds that impacts of one contact after the other, each by Newton's law, may lead to in place of the one
+    // given; none where every order leads to that one.
+    [[nodiscard]] std::optional<std::vector<double>> another_change(double t, std::span<const double> x,
+                                                                    const std::vector<bool>& touching,
+                                                                    std::span<const double> change);
+
 private:
+    // rows that act on both sides and those of contacts at a state, without right sides of the latter
+    [[nodiscard]] LeastChange rows_at(double t, std::span<const double> x, const std::vector<bool>& touching);
     const Mode& mode_;
     std::vector<std::pair<std::size_t, std::size_t>> mass_places_, kept_places_, contact_places_;  // row and column
     std::size_t speeds_, kept_ = 0;

@@ -22,6 +22,7 @@ bool ModeSwitching::impact(double t, std::span<double> x, const std::vector<std:
     std::vector<double> after(x.begin(), x.end());
     if (!exchange_contacts(t, x, touching, after) && !change_least(t, x, touching, after))
         return fail(fmt::format("the impact at t = {} cannot be solved", short_number(t)));
+    judge_impact(t, x, touching, after);
     // what flies off, and what bounces too low to be told from rest
     for (std::size_t i = 0; i < contacts_.size(); ++i)
         if (touching[i]) off_[contacts_[i]] = true;
@@ -69,6 +70,38 @@ bool ModeSwitching::exchange_contacts(double t, std::span<const double> x, const
         for (std::size_t k = 0; k < jump.size(); ++k) after[m_.coordinates.size() + k] = x[m_.coordinates.size() + k] + jump[k];
     }
     return true;
+}
+
+// Contacts that share an impact: whether it matters that all are taken at once.
+void ModeSwitching::judge_impact(double t, std::span<const double> x, const std::vector<bool>& touching,
+                                 std::span<const double> after) {
+    if (impact_said_ || std::ranges::count(touching, true) < 2) return;
+    auto& problem = impacts_[now_];
+    if (!problem) problem = std::make_unique<ImpactProblem>(system_, *now_, options_.conditions, diagnostics_);
+    const std::size_t n = m_.coordinates.size();
+    std::vector<double> change;
+    for (std::size_t k = n; k < states(); ++k) change.push_back(after[k] - x[k]);
+    const auto other = problem->another_change(t, x, touching, change);
+    if (!other) return;
+    impact_said_ = true;
+    std::vector<std::string> names;
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < touching.size(); ++i)
+        if (touching[i]) names.push_back(m_.constraints[contacts_[i]].name);
+    for (std::size_t k = 0; k < change.size(); ++k)
+        if (std::abs((*other)[k] - change[k]) > std::abs((*other)[most] - change[most])) most = k;
+    double largest = 0;
+    for (std::size_t k = n; k < states(); ++k) largest = std::max({largest, std::abs(x[k]), std::abs(after[k])});
+    const auto shown = [&](double speed) { return short_number(std::abs(speed) > 1e-12 * largest ? speed : 0); };
+    diagnostics_.add(
+        {Code::W0868,
+         m_.constraints[contacts_[static_cast<std::size_t>(std::ranges::find(touching, true) - touching.begin())]].span,
+         fmt::format("the impact at t = {} on {} depends on the order in which they are hit", short_number(t),
+                     fmt::join(names, ", ")),
+         fmt::format("{} = {} with all at once, {} by one after the other", m_.speeds[most].name, shown(after[n + most]),
+                     shown(x[n + most] + (*other)[most])),
+         "contacts that close one after the other, or velocities that no order changes",
+         "all at once is taken; small gaps would say which is hit first"});
 }
 
 // where rows depend on each other

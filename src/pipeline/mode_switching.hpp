@@ -30,6 +30,7 @@
 #include "pipeline/contact_state.hpp"
 #include "pipeline/event_look.hpp"
 #include "pipeline/friction_shares.hpp"
+#include "pipeline/impact_problem.hpp"
 #include "pipeline/law_switching.hpp"
 #include "pipeline/mode.hpp"
 #include "pipeline/undetermined_forces.hpp"
@@ -100,6 +101,7 @@ private:
     // by one contact after the other; false where that finds none
     bool exchange_contacts(double t, std::span<const double> x, const std::vector<bool>& touching, std::vector<double>& after);
     bool change_least(double t, std::span<const double> x, const std::vector<bool>& touching, std::vector<double>& after);
+    void judge_impact(double t, std::span<const double> x, const std::vector<bool>& touching, std::span<const double> after);
     bool open_one_that_contradicts(double t, std::span<const double> x);
     void begin_friction(std::size_t constraint);
     void open(std::size_t contact);
@@ -225,6 +227,8 @@ private:
     };
     std::map<std::size_t, Pace> paces_;
     std::vector<Settled> settled_;
+    std::map<const Mode*, std::unique_ptr<ImpactProblem>> impacts_;
+    bool impact_said_ = false;                                  // that one depends on the order
     bool choice_said_ = false;                                  // that a mode cannot use the independent speeds
     std::set<std::pair<std::size_t, std::size_t>> order_said_;  // pairs of events
     std::map<std::string, GuardRemark> remarks_;

@@ -249,6 +249,10 @@ std::vector<BadModel> bad_models() {
     add(Code::E0815, particle("run from 1e9 s, for 1 s, every 1e-7 s"));
     add(Code::W0845, particle("start x' = 1 m/s\nevent a: x - 2 m rising => set x' = 2 m/s\n"
                               "event b: 2*x - 4 m rising => set x' = 3 m/s\nrun for 2 s, every 1 s"));
+    add(Code::W0868,
+        "system bad\ncoord a = 0, b = 1, c = 2\nparticle A mass 1 at O + a*N.x\nparticle B mass 1 at O + b*N.x\n"
+        "particle C mass 1 at O + c*N.x\nconstraint ab: b - a >= 0.5 restitution 1\n"
+        "constraint bc: c - b >= 1 restitution 1\nstart a' = 1\nrun for 1");
     add(Code::N0867, particle("constraint floor: y >= 0\nindependent y'\nrun for 1 s, formulation minimal"));
     // without stabilization the circle is left, and its force does work that no ledger has
     add(Code::W0823,
