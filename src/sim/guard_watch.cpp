@@ -571,6 +571,8 @@ bool GuardWatch::look(Integrator& integrator, double from) {
         s_ = std::min(first, 1.0);
         t_ = time(s_);
         if (passed_.empty()) continue;
+        // a passage too early in the step to show in its time: the motion goes on from there, and has to go on
+        if (t_ == t_from_) t_ = std::nextafter(t_from_, t_to_);
         std::ranges::transform(memory_, sides_.begin(), &Memory::side);
         return true;
     }
