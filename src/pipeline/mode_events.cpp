@@ -126,13 +126,20 @@ std::span<const EventValue> ModeSwitching::events_at(double t, std::span<const d
 }
 
 // Other events act after it, so that the state is not settled yet: it is on a copy.
-int ModeSwitching::own_side(std::size_t event, double t, std::span<const double> x) {
+int ModeSwitching::own_side(const Instant& now, std::size_t event, std::span<const double> x) {
     std::vector<double> there(x.begin(), x.end());
     Mode* const mode = now_;
-    if (!change_to_mode(x) || !project(t, there, false)) there.assign(x.begin(), x.end());
-    const int side = events_at(t, there)[event].side();
+    if (!change_to_mode(x) || !project(now.t, there, false)) there.assign(x.begin(), x.end());
+    const EventValue value = events_at(now.t, there)[event];
     now_ = mode;
-    return side != 0 ? side : event_sides_[event];
+    return side_after(now, event, value);
+}
+
+// A passage is known as well as the inside of a step only: one that has passed may lie on the side it came from, until something
+// moves it.
+int ModeSwitching::side_after(const Instant& now, std::size_t event, const EventValue& value) const {
+    const int side = value.side();
+    return side == 0 || (side == now.lies[event] && value.near_zero()) ? event_sides_[event] : side;
 }
 
 void ModeSwitching::look_at_events(double t, std::span<const double> x) {
@@ -144,9 +151,8 @@ void ModeSwitching::look_at_events(double t, std::span<const double> x) {
 void ModeSwitching::look_at_events(Instant& now, std::span<const double> x, std::vector<GuardMeaning>& moved) {
     const std::span<const EventValue> values = events_at(now.t, x);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const int before = event_sides_[i], side = values[i].side(), lay = std::exchange(now.lies[i], side);
-        // a passage is known as well as the inside of a step only: one that has passed may lie on the side it came from
-        if (side == 0 || (side == lay && values[i].near_zero())) continue;
+        const int before = event_sides_[i], side = side_after(now, i, values[i]);
+        now.lies[i] = values[i].side();
         event_sides_[i] = side;
         if (before * side >= 0) continue;
         const Guard::Passage passage = passage_of(m_.events[i]);

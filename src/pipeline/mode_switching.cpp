@@ -416,7 +416,7 @@ bool ModeSwitching::act(Instant& now, std::span<double> x, std::span<const Guard
         return false;
     }
     if (events.size() == 1 && now.changed && now.acted[events[0]])
-        if (const int side = events_at(now.t, x)[events[0]].side(); side != 0) event_sides_[events[0]] = side;
+        event_sides_[events[0]] = side_after(now, events[0], events_at(now.t, x)[events[0]]);
     now.changed = now.changed || changed;
     return true;
 }
@@ -432,7 +432,7 @@ bool ModeSwitching::act_events(Instant& now, std::span<double> x, const std::vec
         now.changed = now.acted[i] = true;
         if (!apply(event, i, now.t, x)) return false;
         // what an event does to its own expression is no passage
-        event_sides_[i] = own_side(i, now.t, x);
+        event_sides_[i] = own_side(now, i, x);
     }
     return true;
 }

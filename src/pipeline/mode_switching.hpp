@@ -174,7 +174,8 @@ private:
     // of the current mode
     [[nodiscard]] std::span<const EventValue> events_at(double t, std::span<const double> x);
     // what an event has made of its own expression, by itself
-    [[nodiscard]] int own_side(std::size_t event, double t, std::span<const double> x);
+    [[nodiscard]] int own_side(const Instant& now, std::size_t event, std::span<const double> x);
+    [[nodiscard]] int side_after(const Instant& now, std::size_t event, const EventValue& value) const;
     // which side of zero the events' expressions are on; and those that what acted moved to the other one
     void look_at_events(double t, std::span<const double> x);
     void look_at_events(Instant& now, std::span<const double> x, std::vector<GuardMeaning>& moved);
