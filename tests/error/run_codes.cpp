@@ -269,9 +269,10 @@ std::vector<BadModel> bad_models() {
     add(Code::E0815, particle("constraint c: x' = y'\nrun for 1 s, integrator cvode, stabilize baumgarte"));
     add(Code::W0831, particle("force on P = -2e4*vel(P) + N.x\nrun for 1 s, rtol 1e-6, atol 1e-6")).keeps_rows = true;
     add(Code::E0820, particle("constraint c: x'*y' = 1\nstart x' = 1, y' = 1\nrun for 1 s, formulation chaplygin"));
-    // x' depends at the start, and from t = 1 on the constraint says nothing about it
-    add(Code::E0817, particle("constraint c: max(1 - t, 0)*x' + min(t, 1)*y' = 0\nrun for 2 s, formulation voronec")).keeps_rows =
-        true;
+    // x' depends at the start, and from t = 1 on the constraint says nothing about it; the user's choice is kept
+    add(Code::E0863,
+        particle("constraint c: max(1 - t, 0)*x' + min(t, 1)*y' = 0\nindependent y'\nrun for 2 s, formulation voronec"))
+        .keeps_rows = true;
     return out;
 }
 
