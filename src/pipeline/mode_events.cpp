@@ -139,7 +139,9 @@ int ModeSwitching::own_side(const Instant& now, std::size_t event, std::span<con
 // moves it.
 int ModeSwitching::side_after(const Instant& now, std::size_t event, const EventValue& value) const {
     const int side = value.side();
-    return side == 0 || (side == now.lies[event] && value.near_zero()) ? event_sides_[event] : side;
+    const double lay = now.lies[event];
+    const bool stays = std::abs(value.value - lay) <= value.noise || (side * lay > 0 && value.near_zero());
+    return side == 0 || stays ? event_sides_[event] : side;
 }
 
 void ModeSwitching::look_at_events(double t, std::span<const double> x) {
@@ -152,7 +154,7 @@ void ModeSwitching::look_at_events(Instant& now, std::span<const double> x, std:
     const std::span<const EventValue> values = events_at(now.t, x);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const int before = event_sides_[i], side = side_after(now, i, values[i]);
-        now.lies[i] = values[i].side();
+        now.lies[i] = values[i].value;
         event_sides_[i] = side;
         if (before * side >= 0) continue;
         const Guard::Passage passage = passage_of(m_.events[i]);

@@ -499,7 +499,7 @@ Switching::Verdict ModeSwitching::happen(Instant& now, std::span<double> x, std:
     const std::span<const EventValue> values = events_at(now.t, x);
     for (std::size_t i = 0; i < values.size(); ++i) {
         now.came_through[i] = values[i].near_zero() && values[i].heads * event_sides_[i] > 0;
-        now.lies.push_back(values[i].side());
+        now.lies.push_back(values[i].value);
     }
     const bool ledger = x.size() > states() && motion().works.back() == k_jumps;
     const double energy_before = ledger ? energy(now.t, x) : 0;

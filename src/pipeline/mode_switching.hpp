@@ -145,7 +145,7 @@ private:
         std::vector<std::string> what{};
         std::vector<bool> acted{};         // by event
         std::vector<bool> came_through{};  // by event: its expression came through zero at this instant, before anything acted
-        std::vector<int> lies{};           // by event: the sign of its value before what acts next, 0 where that is round-off
+        std::vector<double> lies{};        // by event: its value before what acts next
         bool changed = false, stop = false;
     };
     using Flips = std::vector<LawSwitching::Flip>;
