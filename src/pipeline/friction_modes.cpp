@@ -11,10 +11,10 @@ namespace {
 // Bounds that are reached to so many digits have been reached: friction that holds by less has nothing left.
 constexpr double k_reserve = 1e-10;
 // rounds in which the shares of frictions are sought: their errors fall geometrically
-constexpr int k_least_rounds_of_shares = 20, k_most_rounds_of_shares = 2000;
+constexpr int k_most_rounds_of_shares = 2000;
 constexpr double k_same_part = 1e-13;
-// frictions that carry so much of what the fullest does are as full
-constexpr double k_as_full = 1 - 1e-4;
+// Frictions that carry so much of what the fullest does are as full; and so near the best shares must be to show it.
+constexpr double k_as_full = 1 - 1e-4, k_shows_what_is_full = 1e-7;
 // accelerations below this, in parts of their terms, show no direction
 constexpr double k_shows_direction = 1e-7;
 
@@ -61,7 +61,9 @@ void ModeSwitching::give_friction_parameters(Mode& mode) const {
             slips[i].direction = {shares_.weight(i), 0, 0};
             continue;
         }
-        slips[i] = {direction_[i], {}, begins_[i]};
+        // a slip of round-off has a direction of round-off
+        const bool leaves_rest = deciding_ && at_.at_rest(i) && slides_in_plane(i);
+        slips[i] = {direction_[i], {}, begins_[i] || leaves_rest};
         if (!begins_[i]) continue;
         slips[i].turning = turning_[i];
         for (std::size_t axis = 0; axis < 3; ++axis) slips[i].direction[axis] -= turning_[i][axis] * turned_at_;
@@ -117,7 +119,7 @@ bool ModeSwitching::frictions_hold(double t, std::span<const double> x, bool at_
         const bool holds = largest <= enough;
         // the best shares last longest; and of what gives way they show what is full
         const bool last_long = holds && gap <= 0.01 * (1 - largest);
-        const bool cannot = !holds && shares_.least_possible() > 1 + k_force_noise && round >= k_least_rounds_of_shares;
+        const bool cannot = !holds && shares_.least_possible() > 1 + k_force_noise && gap <= k_shows_what_is_full * largest;
         if (last_long || cannot || gap <= k_same_part * largest || round == k_most_rounds_of_shares) return holds;
         shares_.relieve(all);
         if (!inspect_again(t, x)) return false;

@@ -169,6 +169,14 @@ bool ModeSwitching::is_held_by_others(std::size_t i) const {
 }
 
 bool ModeSwitching::settle(double t, std::span<double> x) {
+    deciding_ = true;
+    const bool good = choose_mode(t, x);
+    deciding_ = false;
+    if (now_ != nullptr) give_friction_parameters(*now_);
+    return good;
+}
+
+bool ModeSwitching::choose_mode(double t, std::span<double> x) {
     std::set<std::pair<std::vector<bool>, std::vector<long>>> seen;
     const auto coarsely = [](const std::vector<std::array<double, 3>>& directions) {
         std::vector<long> out;

@@ -96,6 +96,7 @@ private:
     bool project(double t, std::span<double> x, bool from_start);
     bool enter(double t, std::span<const double> x, std::vector<double>& there);
     bool settle(double t, std::span<double> x);
+    bool choose_mode(double t, std::span<double> x);
     bool search(double t, std::span<double> x);
     bool impact(double t, std::span<double> x, const std::vector<std::size_t>& closing);
     // by one contact after the other; false where that finds none
@@ -204,6 +205,7 @@ private:
     // when that may stand for the direction of the slip.
     std::vector<bool> begins_;
     std::vector<std::array<double, 3>> turning_;
+    bool deciding_ = false;  // which contacts are closed and which frictions stick, at an instant
     double turned_at_ = 0, onset_end_ = std::numeric_limits<double>::infinity();
     double law_instant_ = 0;                            // the next one
     FrictionShares shares_;                             // of those that stick
