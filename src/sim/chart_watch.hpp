@@ -54,7 +54,7 @@ private:
     const std::vector<std::size_t> dependent_;
     std::size_t rows_, columns_;
     Sample before_, after_, inside_, other_inside_;
-    double start_share_ = 1, oriented_share_ = 0;
+    double start_share_ = 1;
     std::vector<double> square_, state_;
 };
 
