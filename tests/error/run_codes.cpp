@@ -1,5 +1,6 @@
 // One bad model for every diagnostic of kinematics, dynamics and the run (E06xx to E08xx, and the builder's E059x), found the way
 // a user finds it: through the pipeline. A last test demands that no code is left without one.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
