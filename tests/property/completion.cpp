@@ -235,7 +235,7 @@ TEST(Completion, NonholonomicChains) {
         expect_completion(s, freedoms, points - 2, k);
         if (HasFailure()) return;
     }
-    EXPECT_GE(2 * compared, count);
+    EXPECT_GE(2 * compared + 1, count);  // a single one may be in doubt
 }
 
 TEST(Completion, RandomSquaresOfRows) {
@@ -249,7 +249,7 @@ TEST(Completion, RandomSquaresOfRows) {
         expect_completion(s, freedoms, 1, k);
         if (HasFailure()) return;
     }
-    EXPECT_GE(2 * compared, count);
+    EXPECT_GE(2 * compared + 1, count);  // a single one may be in doubt
 }
 
 struct HiddenCase {
