@@ -138,5 +138,24 @@ TEST(Charts, NoRunLeadsOverTheEdge) {
     EXPECT_GT(ended, members(144) / 4);
 }
 
+// The row turns with time, not with the state: the partition that comes next is chosen at the time where the old one wears out.
+TEST(Charts, RowsThatTurnWithTime) {
+    Draw draw(2);
+    for (std::size_t k = 0; k < members(24); ++k) {
+        const double w = draw.uniform(0.5, 2), v = draw.uniform(0.3, 2), g = draw.uniform(-1, 1);
+        const std::string model = fmt::format(
+            "system turning\ncoord x = 0, y = 0\nparticle P mass 1 at O + x*N.x + y*N.y\nforce on P = {}*N.x\n"
+            "constraint row: sin({}*t)*x' - cos({}*t)*y' = 0\nstart x' = {}\nrun for {}, every {}, rtol 1e-10, atol 1e-12\n",
+            text(g), text(w), text(w), text(v), text(7 / w), text(7 / w));
+        RunOptions options;
+        options.formulation = k % 2 == 0 ? "voronec" : "minimal";
+        const TextRun r = run_text(model, options), right = run_text(model);
+        ASSERT_EQ(r.run.summary.reason, EndReason::finished) << *options.formulation << model;
+        EXPECT_FALSE(r.run.events.empty()) << model;
+        for (const char* q : {"x", "y", "x'", "y'"})
+            EXPECT_NEAR(r.at(1, q), right.at(1, q), 1e-7) << *options.formulation << ' ' << q << '\n' << model;
+    }
+}
+
 }  // namespace
 }  // namespace appell
