@@ -8,7 +8,7 @@
 
 namespace appell {
 
-// "1.5e-12": so many digits behind the point. What is no number is said in words: people do not read "nan".
+// "1.5e-12", with so many digits after the point. A value that is not a number is written in words, not as "nan".
 [[nodiscard]] inline std::string scientific(double value, int decimals = 1) {
     return std::isfinite(value) ? fmt::format("{:.{}e}", value, decimals) : "no value";
 }

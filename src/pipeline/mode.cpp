@@ -19,7 +19,7 @@ namespace appell {
 
 namespace {
 
-// A flight is followed where round-off is no part of it: so many units in the last place of a coordinate.
+// The lowest flight that is followed, in units in the last place of a coordinate: below that it would be round-off.
 constexpr double k_digits = 256 * std::numeric_limits<double>::epsilon();
 
 }  // namespace

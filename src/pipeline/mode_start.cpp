@@ -35,7 +35,7 @@ bool ModeSwitching::begin() {
     std::vector<double> x = now_->lowered.x0;
     const double size = now_->lowered.motion.length;
     if (!laws_ && contacts_.empty() && m_.frictions.empty()) return true;
-    // a start that can not be had is the run's to report
+    // where no start is found, the run reports it
     if (!project(t, x, true)) return true;
     if (!decide_laws(t, x, {}) || !laws_have_values(t, x)) {
         diagnostics_.add(failure_);

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <random>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "support/draw.hpp"
 #include "support/gallery_run.hpp"
 #include "support/members.hpp"
 
@@ -20,18 +20,6 @@ namespace {
 
 constexpr std::array k_formulations{"chaplygin", "voronec", "minimal"};
 constexpr std::array k_integrators{"rk4", "merson", "dopri5", "dop853", "cvode", "adams", "arkode", "ida"};
-
-class Draw {
-public:
-    explicit Draw(unsigned seed) : random_(seed) {}
-    double uniform(double a, double b) { return std::uniform_real_distribution(a, b)(random_); }
-    double sign() { return uniform(-1, 1) < 0 ? -1 : 1; }
-
-private:
-    std::mt19937 random_;
-};
-
-std::string text(double x) { return fmt::format("({:.17g})", x); }
 
 // A blade or a rolling disc that keeps its speed v, its heading turned by a torque: evenly, with growing speed, or to and fro.
 struct Turning {

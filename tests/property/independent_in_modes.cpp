@@ -1,27 +1,17 @@
 // Independent speeds named by the user, in models that switch constraints: any choice leads to the motion of `multipliers`.
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "support/draw.hpp"
 #include "support/gallery_run.hpp"
 #include "support/members.hpp"
 
 namespace appell {
 namespace {
-
-class Draw {
-public:
-    explicit Draw(unsigned seed) : random_(seed) {}
-    double uniform(double a, double b) { return std::uniform_real_distribution(a, b)(random_); }
-    std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
-
-private:
-    std::mt19937 random_;
-};
 
 // A block with a foot on a rough floor, on a slider that keeps it level or not; it slips, sticks, tips and lifts off.
 std::string block(Draw& draw, bool level) {

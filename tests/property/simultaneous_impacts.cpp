@@ -2,25 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "support/draw.hpp"
 #include "support/gallery_run.hpp"
 #include "support/members.hpp"
 
 namespace appell {
 namespace {
-
-class Draw {
-public:
-    explicit Draw(unsigned seed) : random_(seed) {}
-    double uniform(double a, double b) { return std::uniform_real_distribution(a, b)(random_); }
-
-private:
-    std::mt19937 random_;
-};
 
 std::size_t named(const std::string& model) {
     const TextRun r = run_text(model);

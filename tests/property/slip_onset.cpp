@@ -137,28 +137,46 @@ TEST(SlipOnset, AForceThatGrowsAlongALine) {
     }
 }
 
+// A table on feet around a circle of radius R, its mass centre at the height h above them.
+struct Table {
+    Table(std::mt19937& random, std::size_t feet, double highest) : feet(feet) {
+        const auto uniform = [&](double a, double b) { return std::uniform_real_distribution(a, b)(random); };
+        m = uniform(5, 30);
+        mu = uniform(0.2, 0.4);
+        R = uniform(0.4, 1);
+        turned = uniform(-3, 3);
+        h = uniform(0.1, highest);
+    }
+    [[nodiscard]] std::string text() const {
+        std::string out = fmt::format(
+            "system table\ncoord x = 0, y = 0, z = 0, yaw = 0, pitch = 0, roll = 0\n"
+            "frame B from N body zyx (yaw, pitch, roll)\n"
+            "body T frame B mass {:.17g} center at O + x*N.x + y*N.y + (z + {:.17g})*N.z inertia (2, 2, 2.5)\n"
+            "gravity -9.81*N.z\n",
+            m, h);
+        for (std::size_t i = 0; i < feet; ++i) {
+            const double at = turned + 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(feet);
+            out += fmt::format(
+                "point F{} at T_o + {:.17g}*B.x + {:.17g}*B.y - {:.17g}*B.z\n"
+                "constraint c{}: dot(pos(F{}), N.z) >= 0\nnonideal c{}: friction on T at F{} = {:.17g}*reaction(c{})\n",
+                i, R * std::cos(at), R * std::sin(at), h, i, i, i, i, mu, i);
+        }
+        return out;
+    }
+    [[nodiscard]] double holds() const { return mu * m * 9.81; }
+
+    std::size_t feet;
+    double m = 0, mu = 0, R = 0, turned = 0, h = 0;
+};
+
 // A table on three to five feet, whose frictions are not unique while they stick, is pushed until all of them give way.
 TEST(SlipOnset, TablesOnFeet) {
     std::mt19937 random(5);
     const auto uniform = [&](double a, double b) { return std::uniform_real_distribution(a, b)(random); };
     for (std::size_t k = 0; k < members(12); ++k) {
-        const int feet = 3 + static_cast<int>(k % 3);
-        const double m = uniform(5, 30), mu = uniform(0.2, 0.4), R = uniform(0.4, 1), turned = uniform(-3, 3),
-                     h = uniform(0.1, 0.6);
-        const double grows = mu * m * 9.81 * uniform(0.5, 2), slips = mu * m * 9.81 / grows;
-        std::string text = fmt::format(
-            "system table\ncoord x = 0, y = 0, z = 0, yaw = 0, pitch = 0, roll = 0\n"
-            "frame B from N body zyx (yaw, pitch, roll)\n"
-            "body T frame B mass {:.17g} center at O + x*N.x + y*N.y + (z + {:.17g})*N.z inertia (2, 2, 2.5)\ngravity "
-            "-9.81*N.z\n",
-            m, h);
-        for (int i = 0; i < feet; ++i) {
-            const double at = turned + 2 * std::numbers::pi * i / feet;
-            text += fmt::format(
-                "point F{} at T_o + {:.17g}*B.x + {:.17g}*B.y - {:.17g}*B.z\n"
-                "constraint c{}: dot(pos(F{}), N.z) >= 0\nnonideal c{}: friction on T at F{} = {:.17g}*reaction(c{})\n",
-                i, R * std::cos(at), R * std::sin(at), h, i, i, i, i, mu, i);
-        }
+        const Table table(random, 3 + k % 3, 0.6);
+        const double m = table.m, grows = table.holds() * uniform(0.5, 2), slips = table.holds() / grows;
+        std::string text = table.text();
         text += fmt::format("force on T at T_o = {:.17g}*t*N.x\nrun for {:.17g}, every 1\n", grows, slips + 0.4);
         RunOptions options;
         options.integrator = k_integrators[k % k_integrators.size()];
@@ -177,23 +195,9 @@ TEST(SlipOnset, TablesThatTurnWhileTheyGiveWay) {
     std::mt19937 random(6);
     const auto uniform = [&](double a, double b) { return std::uniform_real_distribution(a, b)(random); };
     for (std::size_t k = 0; k < members(5); ++k) {
-        const int feet = 3 + static_cast<int>(k % 3);
-        const double m = uniform(5, 30), mu = uniform(0.2, 0.4), R = uniform(0.4, 1), turned = uniform(-3, 3),
-                     h = uniform(0.1, 0.3);
-        std::string text = fmt::format(
-            "system table\ncoord x = 0, y = 0, z = 0, yaw = 0, pitch = 0, roll = 0\n"
-            "frame B from N body zyx (yaw, pitch, roll)\n"
-            "body T frame B mass {:.17g} center at O + x*N.x + y*N.y + (z + {:.17g})*N.z inertia (2, 2, 2.5)\n"
-            "gravity -9.81*N.z\npoint Q at T_o + {:.17g}*B.y\n",
-            m, h, uniform(0.05, 0.4) * R);
-        for (int i = 0; i < feet; ++i) {
-            const double at = turned + 2 * std::numbers::pi * i / feet;
-            text += fmt::format(
-                "point F{} at T_o + {:.17g}*B.x + {:.17g}*B.y - {:.17g}*B.z\n"
-                "constraint c{}: dot(pos(F{}), N.z) >= 0\nnonideal c{}: friction on T at F{} = {:.17g}*reaction(c{})\n",
-                i, R * std::cos(at), R * std::sin(at), h, i, i, i, i, mu, i);
-        }
-        text += fmt::format("force on T at Q = {:.17g}*t*N.x\nrun for 1.3, every 1.3\n", mu * m * 9.81);
+        const Table table(random, 3 + k % 3, 0.3);
+        std::string text = table.text() + fmt::format("point Q at T_o + {:.17g}*B.y\n", uniform(0.05, 0.4) * table.R);
+        text += fmt::format("force on T at Q = {:.17g}*t*N.x\nrun for 1.3, every 1.3\n", table.holds());
         RunOptions options;
         options.integrator = k_integrators[k % k_integrators.size()];
         options.max_steps = 20'000;
