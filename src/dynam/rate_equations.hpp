@@ -35,8 +35,8 @@ struct RateForm {
     [[nodiscard]] Graph& graph() const { return dynamics->graph(); }
 };
 
-// `conditions`: those that are frozen. They compare expressions of the speeds, and are put in before the rates are: what is
-// compared would be other expressions behind that, which nobody knows.
+// `conditions`: those that are frozen. They compare expressions of the speeds, and are put in before the rates are: after
+// that, the compared expressions would be different ones.
 [[nodiscard]] RateForm derive_rate_form(const ConstrainedDynamics& dynamics, FrozenConditions* conditions = nullptr);
 
 // The rows that are used and the coordinates whose rates they determine; equally many.
